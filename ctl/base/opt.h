@@ -155,7 +155,7 @@ struct opts {
 	bool help, quiet, verbose, words;
 	bool system, self, children;
 	bool user, kernel, only_user, only_kernel, jvm_maps;
-	bool lines, timestamps, folded, json, calls, hist, addresses, all, files;
+	bool lines, timestamps, unix_time, joint, folded, json, calls, hist, addresses, all, files;
 	struct opt_nums pids, tids;
 	struct opt_strs comms, cgroups, containers, pods;
 	const char *command;		/* -c */
@@ -205,7 +205,6 @@ struct opts {
 	struct opt_strs whens, dos;	/* the same, by hand */
 	double max_age;			/* seconds; 0: not given */
 	__u32 repeat;			/* of `memtap stat` */
-	bool unix_time;			/* of single events */
 	bool cumulative;		/* of intervals */
 	__u32 delay;			/* ms, before it is recorded */
 	double switch_time;		/* seconds of a file; 0: one file */

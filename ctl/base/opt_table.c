@@ -540,6 +540,8 @@ const struct opt_def opt_table[] = {
 	OPT(0, "stacks", NULL, OPT_EACH, flag, stacks, "print the stacks of each event"),
 	OPT(0, "linear", "STEP", OPT_HIST, size, linear,
 	    "histograms in steps of STEP (default powers of two)"),
+	OPT(0, "joint", NULL, OPT_HIST, flag, joint,
+	    "one histogram of all events together"),
 	OPT(0, "since", NULL, OPT_RSS, flag, since,
 	    "only memory that became resident after the start"),
 	OPT(0, "peak", NULL, OPT_LEAKS | OPT_LIVE, flag, peak,

@@ -176,6 +176,7 @@ struct each *each_start(struct watch *w, const struct plan *plan, const struct o
 	e->opts.form = form;
 	e->opts.all = o->all;
 	e->stacks = o->stacks;
+	e->addresses = o->addresses;
 	e->left = o->max_events;
 	e->out = out;
 	e->sym = sym_new(&so);
@@ -190,7 +191,6 @@ struct each *each_start(struct watch *w, const struct plan *plan, const struct o
 	e->opts.start_ns = e->snap->header.start_ns;
 	e->began_ns = clock_ns();
 	e->opts.unix_time = o->unix_time;
-	e->addresses = o->addresses;
 	if (o->timestamps || o->unix_time)
 		e->opts.real_ns = e->snap->header.real_ns - e->snap->header.now_ns +
 				  e->snap->header.start_ns;

@@ -382,6 +382,14 @@ static void put_variable(const char *name, const struct source_var *v, void *ctx
 	char where[160];
 
 	(void)ctx;
+	if (v->how == SOURCE_TYPE && v->reg && v->load &&
+	    (v->of.kind == CTYPE_RECORD || v->of.kind == CTYPE_ARRAY)) {
+		snprintf(where, sizeof(where), "%s, at %s%+lld: name %s", v->words, v->reg,
+			 (long long)v->offset, v->of.kind == CTYPE_RECORD ? "a member of it" :
+			 "an element of it");
+		put_arg(name, "-", where);
+		return;
+	}
 	if (v->how != SOURCE_READ) {
 		snprintf(where, sizeof(where), "%s: %s", v->words, why[v->how]);
 		put_arg(name, "-", where);

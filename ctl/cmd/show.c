@@ -540,6 +540,7 @@ static struct dist_opts dist_opts(struct show *s, const struct snap *snap, bool 
 		.namer = s->sym ? &s->namer : NULL,
 		.hist = s->q->ask->hist,
 		.linear = s->o->linear,
+		.joint = s->o->joint,
 		.group = s->o->by < 0 ? none : (enum report_by)s->o->by,
 		.top = s->o->top_given ? s->o->top : s->o->json ? 0 : 20,
 		.json = s->o->json,

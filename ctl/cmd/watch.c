@@ -430,6 +430,13 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 				   MEMTAP_LONG_TEXT);
 	if (o->linear && o->by_arg)
 		return usage_error(cmd->name, "--linear and --by %s exclude each other", o->by_arg);
+	if (o->joint && o->by_arg)
+		return usage_error(cmd->name, "--joint and --by %s exclude each other", o->by_arg);
+	if (q->show == SHOW_EACH && o->addresses && !o->stacks)
+		return usage_error(cmd->name, "--addresses are those of stacks: --stacks prints "
+				   "them");
+	if (o->unix_time && o->timestamps)
+		return usage_error(cmd->name, "--unix-time and -T exclude each other");
 	if (o->repeat && o->interval > 0)
 		return usage_error(cmd->name, "-r prints means of whole runs: it excludes an "
 				   "interval");

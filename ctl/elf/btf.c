@@ -186,19 +186,19 @@ static bool strip(const struct btf *b, __u32 *id, struct raw *t)
 	return false;
 }
 
-static void set_int(const struct btf *b, __u32 id, struct btf_type *type)
+static void set_int(const struct btf *b, __u32 id, struct ctype *type)
 {
 	__u32 more;
 
 	memcpy(&more, behind(b, id), sizeof(more));
-	type->kind = BTF_NUMBER;
+	type->kind = CTYPE_NUMBER;
 	type->is_signed = more >> 24 & 1;
 	type->is_char = type->size == 1;
 }
 
-struct btf_type btf_type(const struct btf *b, __u32 id)
+struct ctype btf_type(const struct btf *b, __u32 id)
 {
-	struct btf_type type = { .id = 0 };
+	struct ctype type = { .id = 0 };
 	__u32 array[3];
 	struct raw t;
 
@@ -212,34 +212,35 @@ struct btf_type btf_type(const struct btf *b, __u32 id)
 		break;
 	case ENUM:
 	case ENUM64:
-		type.kind = BTF_NUMBER;
+		type.kind = CTYPE_NUMBER;
 		type.is_signed = t.info >> 31;
 		break;
 	case PTR:
-		type.kind = BTF_POINTER;
+		type.kind = CTYPE_POINTER;
 		type.size = 8;
 		type.to = t.size;
 		break;
 	case ARRAY:
 		memcpy(array, behind(b, id), sizeof(array));
-		type.kind = BTF_ARRAY;
+		type.kind = CTYPE_ARRAY;
 		type.to = array[0];
+		type.count = array[2];
 		break;
 	case STRUCT:
 	case UNION:
-		type.kind = BTF_RECORD;
+		type.kind = CTYPE_RECORD;
 		break;
 	default:
 		break;
 	}
-	if (type.kind == BTF_NUMBER && type.size != 1 && type.size != 2 && type.size != 4 &&
+	if (type.kind == CTYPE_NUMBER && type.size != 1 && type.size != 2 && type.size != 4 &&
 	    type.size != 8)
-		type.kind = BTF_OTHER;
+		type.kind = CTYPE_OTHER;
 	return type;
 }
 
 bool btf_param(const struct btf *b, const char *function, const char *name, size_t len, int *n,
-	       struct btf_type *type)
+	       struct ctype *type)
 {
 	const size_t function_len = strlen(function);
 	struct raw t, proto;
@@ -269,7 +270,7 @@ bool btf_param(const struct btf *b, const char *function, const char *name, size
 }
 
 static bool search(const struct btf *b, __u32 id, const char *name, size_t len,
-		   struct btf_member *m, int nested, unsigned int *looks)
+		   struct cmember *m, int nested, unsigned int *looks)
 {
 	struct raw_member member;
 	bool fields;
@@ -301,11 +302,27 @@ static bool search(const struct btf *b, __u32 id, const char *name, size_t len,
 	return false;
 }
 
-bool btf_member(const struct btf *b, const struct btf_type *record, const char *name, size_t len,
-		struct btf_member *m)
+bool btf_member(const struct btf *b, const struct ctype *record, const char *name, size_t len,
+		struct cmember *m)
 {
 	unsigned int looks = 0;
 
 	memset(m, 0, sizeof(*m));
 	return len && search(b, record->id, name, len, m, 0, &looks);
+}
+
+static struct ctype type_of(void *from, __u32 id)
+{
+	return btf_type(from, id);
+}
+
+static bool member_of(void *from, const struct ctype *record, const char *name, size_t len,
+		      struct cmember *m)
+{
+	return btf_member(from, record, name, len, m);
+}
+
+struct ctypes btf_types(const struct btf *b)
+{
+	return (struct ctypes){ (void *)b, false, false, type_of, member_of };
 }

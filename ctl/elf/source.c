@@ -78,6 +78,42 @@ static Dwarf *open_dwarf(Elf *elf)
 	return dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 }
 
+static void find_inlined(struct source *s, Elf *elf)
+{
+	static const char *const names[][2] = {
+		{ ".debug_info", ".zdebug_info" }, { ".debug_types", ".zdebug_types" },
+	};
+	GElf_Shdr shdr;
+
+	for (size_t i = 0; i < 2; i++) {
+		Elf_Scn *scn = elfsym_section(elf, names[i][0], &shdr);
+		Elf_Data *data;
+
+		if (!scn)
+			scn = elfsym_section(elf, names[i][1], &shdr);
+		data = scn ? elf_getdata(scn, NULL) : NULL;
+		if (data && data->d_buf) {
+			s->inlined[i].at = data->d_buf;
+			s->inlined[i].len = data->d_size;
+		}
+	}
+}
+
+/* libdw (0.188) gives a name that is the last of its section, and does not end there. */
+const char *source_name(const struct source *s, Dwarf_Die *die)
+{
+	const char *name = dwarf_diename(die);
+
+	for (size_t i = 0; name && i < 2; i++) {
+		const __u64 at = (__u64)(unsigned long)name -
+				 (__u64)(unsigned long)s->inlined[i].at;
+
+		if (at < s->inlined[i].len && !memchr(name, '\0', s->inlined[i].len - at))
+			return NULL;
+	}
+	return name;
+}
+
 int source_open(struct elfsym *e, struct source **out)
 {
 	struct source *s = calloc(1, sizeof(*s));
@@ -89,11 +125,16 @@ int source_open(struct elfsym *e, struct source **out)
 	s->e = e;
 	elfsym_get_kind(e, &kind);
 	s->x86_64 = kind.code == ELFSYM_X86_64;
+	s->i386 = kind.code == ELFSYM_I386;
 	source_guard(s, &here);
 	s->dw = open_dwarf(e->elf);
 	if (!s->dw) {
 		elfsym_open_debug(e);
 		s->dw = open_dwarf(e->debug);
+		if (s->dw)
+			find_inlined(s, e->debug);
+	} else {
+		find_inlined(s, e->elf);
 	}
 	source_guard(s, NULL);
 	if (!s->dw) {
@@ -113,6 +154,7 @@ void source_close(struct source *s)
 		dwarf_cfi_end(s->eh_frame);
 	if (!s->gave_up)
 		dwarf_end(s->dw);
+	free(s->types);
 	free(s);
 }
 
@@ -330,7 +372,7 @@ static void name_place(struct source *s, struct source_place *p)
 		return;
 	for (size_t i = c.nr; i-- > 1;) {
 		const int tag = dwarf_tag(&c.at[i]);
-		const char *name = dwarf_diename(&c.at[i]);
+		const char *name = source_name(s, &c.at[i]);
 
 		if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
 			continue;

@@ -2,9 +2,7 @@
 #ifndef _SOURCE_H
 #define _SOURCE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <linux/types.h>
+#include "elf/c_type.h"
 
 struct elfsym;
 
@@ -47,7 +45,7 @@ enum source_how {
 	SOURCE_EARLY,		/* an argument that the function has not stored yet */
 	SOURCE_CONSTANT,	/* optimized to a constant */
 	SOURCE_FORM,		/* its place is described in a form that is not read */
-	SOURCE_TYPE,		/* it is no number, pointer or string */
+	SOURCE_TYPE,		/* it is no number, pointer or string; with @reg: there it is */
 };
 
 /* Its value is that of register @reg + @offset; with @load what lies at this address. */
@@ -58,11 +56,21 @@ struct source_var {
 	__s64 offset;
 	const char *type;	/* as arguments have it: "s32" */
 	char words[64];		/* as the source has it: "unsigned int" */
-	bool array;		/* of characters: the string begins at the address */
+	bool array;		/* of characters */
+	struct ctype of;	/* numbers of types are source_types() */
 };
 
 /* Variable @name, as the code at @vaddr sees it. */
 void source_var(struct source *s, __u64 vaddr, const char *name, struct source_var *v);
+
+/*
+ * The type of argument @n, from 0, of the function that begins at @vaddr, if that has it in the
+ * register where arguments are; or of what it returns, -1.
+ */
+bool source_argument(struct source *s, __u64 vaddr, int n, struct ctype *type);
+
+/* Types of variables, and their members. */
+struct ctypes source_types(struct source *s);
 
 /* Call @fn for each variable of the functions' blocks that is visible at @vaddr. */
 void source_for_each_var(struct source *s, __u64 vaddr,

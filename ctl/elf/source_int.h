@@ -13,7 +13,13 @@ struct source {
 	struct elfsym *e;
 	Dwarf *dw;
 	Dwarf_CFI *debug_frame, *eh_frame;
-	bool x86_64, gave_up, frames_tried;
+	bool x86_64, i386, gave_up, frames_tried;
+	Dwarf_Die *types;	/* what has them; number N is types[N - 1] */
+	size_t nr_types, room_types;
+	struct {
+		const char *at;
+		size_t len;
+	} inlined[2];		/* sections that have names among other things */
 	size_t budget;		/* entries of DWARF that one question may look at */
 };
 
@@ -23,11 +29,20 @@ struct source_chain {
 	size_t nr;
 };
 
+/* NULL: it has none. */
+const char *source_name(const struct source *s, Dwarf_Die *die);
+
 /* False: the budget is used up. */
 bool source_spend(struct source *s);
 
 /* False: no function has code there. */
 bool source_chain(struct source *s, Dwarf_Addr pc, struct source_chain *c);
+
+/* source_type.c: the type of @die, without names for it and const; false: it has none */
+bool source_type_die(Dwarf_Die *die, Dwarf_Die *type);
+struct ctype source_type_of(struct source *s, Dwarf_Die *die);
+/* of that number */
+struct ctype source_type(struct source *s, __u32 id);
 
 /* libdw has no memory: it jumps to @to. */
 struct source_way_out {

@@ -20,150 +20,100 @@ static const char *const registers[] = {
 	"r13", "r14", "r15",
 };
 
+/* i386 psABI, table 2.14, as a 64-bit kernel calls them */
+static const char *const registers32[] = {
+	"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+};
+
 /* ---- types ---- */
 
-static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
-{
-	Dwarf_Attribute attr;
-
-	if (!dwarf_attr_integrate(die, DW_AT_type, &attr) || !dwarf_formref_die(&attr, type))
-		return false;
-	for (int i = 0; i < TYPES; i++) {
-		switch (dwarf_tag(type)) {
-		case DW_TAG_typedef:
-		case DW_TAG_const_type:
-		case DW_TAG_volatile_type:
-		case DW_TAG_restrict_type:
-		case DW_TAG_atomic_type:
-			break;
-		default:
-			return true;
-		}
-		if (!dwarf_attr_integrate(type, DW_AT_type, &attr) ||
-		    !dwarf_formref_die(&attr, type))
-			return false;
-	}
-	return false;
-}
-
-static const char *number_type(unsigned int size, bool is_signed)
+static const char *number_type(const struct ctype *t)
 {
 	static const char *const names[2][4] = {
 		{ "u8", "u16", "u32", "u64" }, { "s8", "s16", "s32", "s64" },
 	};
 
-	switch (size) {
-	case 1:
-		return names[is_signed][0];
-	case 2:
-		return names[is_signed][1];
-	case 4:
-		return names[is_signed][2];
-	case 8:
-		return names[is_signed][3];
+	return t->is_bool ? "bool" : names[t->is_signed][__builtin_ctz(t->size)];
+}
+
+/* As arguments have it, or NULL. */
+static const char *type_name(struct source *s, const struct ctype *t)
+{
+	switch (t->kind) {
+	case CTYPE_NUMBER:
+		return number_type(t);
+	case CTYPE_POINTER:
+		return source_type(s, t->to).is_char ? "ustr" : "ptr";
+	case CTYPE_ARRAY:
+		return source_type(s, t->to).is_char ? "ustr" : NULL;
 	default:
 		return NULL;
 	}
 }
 
-static bool is_character(Dwarf_Die *die)
+static void words_of(struct source *s, Dwarf_Die *type, const char *kind, struct source_var *v)
 {
-	Dwarf_Attribute attr;
-	Dwarf_Word encoding;
-	Dwarf_Die type;
-
-	return type_of(die, &type) && dwarf_tag(&type) == DW_TAG_base_type &&
-	       dwarf_bytesize(&type) == 1 && dwarf_attr(&type, DW_AT_encoding, &attr) &&
-	       !dwarf_formudata(&attr, &encoding) &&
-	       (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char);
-}
-
-static const char *base_type(Dwarf_Die *type)
-{
-	const int size = dwarf_bytesize(type);
-	Dwarf_Attribute attr;
-	Dwarf_Word encoding;
-
-	if (size <= 0 || !dwarf_attr(type, DW_AT_encoding, &attr) ||
-	    dwarf_formudata(&attr, &encoding))
-		return NULL;
-	switch (encoding) {
-	case DW_ATE_boolean:
-		return size == 1 ? "bool" : number_type((unsigned int)size, false);
-	case DW_ATE_signed:
-	case DW_ATE_signed_char:
-		return number_type((unsigned int)size, true);
-	case DW_ATE_unsigned:
-	case DW_ATE_unsigned_char:
-	case DW_ATE_UTF:
-		return number_type((unsigned int)size, false);
-	default:
-		return NULL;
-	}
-}
-
-static void words_of(Dwarf_Die *type, const char *kind, struct source_var *v)
-{
-	const char *name = dwarf_diename(type);
+	const char *name = source_name(s, type);
 
 	snprintf(v->words, sizeof(v->words), "%s%s%.40s", kind, *kind && name ? " " : "",
 		 name ? name : *kind ? "" : "type without a name");
 }
 
-static void find_type(Dwarf_Die *die, struct source_var *v)
+static void find_words(struct source *s, Dwarf_Die *die, struct source_var *v)
 {
 	Dwarf_Die type;
-	int size;
 
-	v->type = NULL;
-	if (!type_of(die, &type)) {
+	if (!source_type_die(die, &type)) {
 		snprintf(v->words, sizeof(v->words), "type that is not told");
 		return;
 	}
 	switch (dwarf_tag(&type)) {
-	case DW_TAG_base_type:
-		v->type = base_type(&type);
-		words_of(&type, "", v);
-		break;
 	case DW_TAG_enumeration_type:
-		size = dwarf_bytesize(&type);
-		v->type = size > 0 ? number_type((unsigned int)size, true) : NULL;
-		words_of(&type, "enum", v);
+		words_of(s, &type, "enum", v);
 		break;
 	case DW_TAG_pointer_type:
 	case DW_TAG_reference_type:
 	case DW_TAG_rvalue_reference_type:
-		v->type = is_character(&type) ? "ustr" : "ptr";
-		snprintf(v->words, sizeof(v->words), is_character(&type) ? "char pointer" :
-			 "pointer");
+		snprintf(v->words, sizeof(v->words), "%s",
+			 source_type(s, v->of.to).is_char ? "char pointer" : "pointer");
 		break;
 	case DW_TAG_array_type:
-		v->array = is_character(&type);
-		v->type = v->array ? "ustr" : NULL;
 		snprintf(v->words, sizeof(v->words), v->array ? "char array" : "array");
 		break;
 	case DW_TAG_structure_type:
-		words_of(&type, "struct", v);
+		words_of(s, &type, "struct", v);
 		break;
 	case DW_TAG_class_type:
-		words_of(&type, "class", v);
+		words_of(s, &type, "class", v);
 		break;
 	case DW_TAG_union_type:
-		words_of(&type, "union", v);
+		words_of(s, &type, "union", v);
 		break;
 	default:
-		words_of(&type, "", v);
+		words_of(s, &type, "", v);
 		break;
 	}
 }
 
+static void find_type(struct source *s, Dwarf_Die *die, struct source_var *v)
+{
+	v->of = source_type_of(s, die);
+	v->type = type_name(s, &v->of);
+	v->array = v->of.kind == CTYPE_ARRAY && v->type;
+	find_words(s, die, v);
+}
+
 /* ---- places ---- */
 
-static bool set(struct source_var *v, unsigned int reg, __s64 offset, bool load)
+static bool set(const struct source *s, struct source_var *v, unsigned int reg, __s64 offset,
+		bool load)
 {
-	if (reg >= sizeof(registers) / sizeof(registers[0]) || offset > FAR || offset < -FAR)
+	const size_t nr = s->i386 ? sizeof(registers32) / sizeof(registers32[0]) :
+			  sizeof(registers) / sizeof(registers[0]);
+
+	if (reg >= nr || offset > FAR || offset < -FAR)
 		return false;
-	v->reg = registers[reg];
+	v->reg = s->i386 ? registers32[reg] : registers[reg];
 	v->offset = offset;
 	v->load = load;
 	return true;
@@ -257,14 +207,14 @@ static bool simple_place(struct source *s, const struct source_chain *c, Dwarf_A
 	if (nr != 1 && !value)
 		return false;
 	if (!value && in_register(&ops[0], &reg))
-		return set(v, reg, 0, false);
+		return set(s, v, reg, 0, false);
 	if (base_register(&ops[0], &reg, &offset))
-		return set(v, reg, offset, !value);
+		return set(s, v, reg, offset, !value);
 	if (ops[0].atom == DW_OP_fbreg) {
 		if (!frame_base(s, c, pc, &reg, &offset) ||
 		    __builtin_add_overflow(offset, (__s64)ops[0].number, &offset))
 			return false;
-		return set(v, reg, offset, !value);
+		return set(s, v, reg, offset, !value);
 	}
 	/* as far from here in each process, wherever the file is mapped */
 	if (ops[0].atom == DW_OP_addr) {
@@ -315,13 +265,13 @@ static bool is_early(const struct source_chain *c, Dwarf_Addr pc, Dwarf_Die *die
 enum passed { IN_REGISTER, OTHER_PLACE, UNKNOWN };
 
 /* How the x86-64 psABI passes an argument of this type. */
-static enum passed passed_in(Dwarf_Die *die)
+static enum passed passed_in(struct source *s, Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Word encoding;
 	Dwarf_Die type;
 
-	if (!type_of(die, &type))
+	if (!source_type_die(die, &type))
 		return UNKNOWN;
 	switch (dwarf_tag(&type)) {
 	case DW_TAG_pointer_type:
@@ -338,17 +288,17 @@ static enum passed passed_in(Dwarf_Die *die)
 		return UNKNOWN;
 	if (encoding == DW_ATE_float)
 		return OTHER_PLACE;	/* in registers of their own, or on the stack */
-	return base_type(&type) ? IN_REGISTER : UNKNOWN;
+	return source_type_of(s, die).kind == CTYPE_NUMBER ? IN_REGISTER : UNKNOWN;
 }
 
-static bool returns_simply(Dwarf_Die *function)
+static bool returns_simply(struct source *s, Dwarf_Die *function)
 {
 	Dwarf_Attribute attr;
 
 	if (!dwarf_attr_integrate(function, DW_AT_type, &attr))
 		return true;	/* nothing */
 	/* a structure's place is an argument that has no name */
-	return passed_in(function) != UNKNOWN;
+	return passed_in(s, function) != UNKNOWN;
 }
 
 /*
@@ -367,17 +317,17 @@ static bool passed_register(struct source *s, const struct source_chain *c, Dwar
 	/* behind endbr64 all is as before it; a clone may have other arguments */
 	if (dwarf_attr(&function, DW_AT_abstract_origin, &attr) ||
 	    dwarf_entrypc(&function, &entry) || (pc != entry && pc != entry + 4) ||
-	    !returns_simply(&function) || dwarf_child(&function, &die))
+	    !returns_simply(s, &function) || dwarf_child(&function, &die))
 		return false;
 	do {
 		if (dwarf_tag(&die) != DW_TAG_formal_parameter)
 			continue;
 		if (!source_spend(s) || nr == sizeof(order) / sizeof(order[0]))
 			return false;
-		switch (passed_in(&die)) {
+		switch (passed_in(s, &die)) {
 		case IN_REGISTER:
 			if (dwarf_dieoffset(&die) == dwarf_dieoffset(wanted))
-				return set(v, order[nr], 0, false);
+				return set(s, v, order[nr], 0, false);
 			nr++;
 			break;
 		case UNKNOWN:
@@ -387,6 +337,12 @@ static bool passed_register(struct source *s, const struct source_chain *c, Dwar
 		}
 	} while (!dwarf_siblingof(&die, &die));
 	return false;
+}
+
+/* i386: it stays where the caller has put it, above the return address. */
+static bool passed_on_stack(const Dwarf_Op *ops, const struct source_var *v)
+{
+	return ops[0].atom == DW_OP_fbreg && (__s64)ops[0].number >= 0 && !strcmp(v->reg, "rsp");
 }
 
 static enum source_how find_place(struct source *s, const struct source_chain *c,
@@ -404,10 +360,12 @@ static enum source_how find_place(struct source *s, const struct source_chain *c
 		return SOURCE_GONE;
 	if (is_constant(ops, nr))
 		return SOURCE_CONSTANT;
-	if (!s->x86_64 || !simple_place(s, c, pc, ops, nr, v))
+	if ((!s->x86_64 && !s->i386) || !simple_place(s, c, pc, ops, nr, v))
 		return SOURCE_FORM;
 	if (!v->load || !is_early(c, pc, die, &attr))
 		return SOURCE_READ;
+	if (s->i386)
+		return passed_on_stack(ops, v) ? SOURCE_READ : SOURCE_EARLY;
 	return passed_register(s, c, pc, die, v) ? SOURCE_READ : SOURCE_EARLY;
 }
 
@@ -415,15 +373,12 @@ static void describe(struct source *s, const struct source_chain *c, Dwarf_Addr 
 		     Dwarf_Die *die, struct source_var *v)
 {
 	memset(v, 0, sizeof(*v));
-	find_type(die, v);
+	find_type(s, die, v);
 	v->how = find_place(s, c, pc, die, v);
 	if (v->how != SOURCE_READ)
 		return;
-	/* an array is its address */
 	if (!v->type || (v->array && !v->load))
 		v->how = SOURCE_TYPE;
-	else if (v->array)
-		v->load = false;
 }
 
 /* ---- names ---- */
@@ -435,9 +390,9 @@ static bool is_variable(Dwarf_Die *die)
 	return tag == DW_TAG_variable || tag == DW_TAG_formal_parameter;
 }
 
-static bool has_name(Dwarf_Die *die, const char *name)
+static bool has_name(struct source *s, Dwarf_Die *die, const char *name)
 {
-	const char *is = dwarf_diename(die);
+	const char *is = source_name(s, die);
 
 	return is && !strcmp(is, name);
 }
@@ -452,7 +407,7 @@ static bool child_variable(struct source *s, const Dwarf_Die *of, const char *na
 	do {
 		if (!source_spend(s))
 			return false;
-		if (is_variable(found) && has_name(found, name))
+		if (is_variable(found) && has_name(s, found, name))
 			return true;
 	} while (!dwarf_siblingof(found, found));
 	return false;
@@ -468,7 +423,7 @@ static bool had_variable(struct source *s, Dwarf_Die *of, const char *name, int 
 	do {
 		if (!source_spend(s))
 			return false;
-		if (is_variable(&die) && has_name(&die, name))
+		if (is_variable(&die) && has_name(s, &die, name))
 			return true;
 		if (dwarf_tag(&die) == DW_TAG_lexical_block &&
 		    had_variable(s, &die, name, depth + 1))
@@ -530,6 +485,61 @@ void source_var(struct source *s, __u64 vaddr, const char *name, struct source_v
 	source_guard(s, NULL);
 }
 
+/* ---- arguments by their numbers ---- */
+
+/*
+ * The parameter that is in the register of argument @n where the function begins.  Where a compiler
+ * passes arguments in ways of its own, no parameter says that it is there.
+ */
+static bool find_argument(struct source *s, Dwarf_Addr pc, int n, struct ctype *type)
+{
+	static const unsigned int order[] = { 5, 4, 1, 2, 8, 9 };	/* rdi, rsi ... */
+	struct source_chain c;
+	struct source_var v;
+	Dwarf_Die die;
+
+	if (!source_chain(s, pc, &c) || (n >= 0 && !s->x86_64) ||
+	    n >= (int)(sizeof(order) / sizeof(order[0])))
+		return false;
+	die = c.at[c.nr - 1];
+	if (dwarf_tag(&die) != DW_TAG_subprogram)
+		return false;
+	if (n < 0) {
+		*type = source_type_of(s, &die);
+		return type->kind != CTYPE_OTHER;
+	}
+	if (dwarf_child(&die, &die))
+		return false;
+	do {
+		if (!source_spend(s))
+			return false;
+		if (dwarf_tag(&die) != DW_TAG_formal_parameter)
+			continue;
+		describe(s, &c, pc, &die, &v);
+		if (v.reg == registers[order[n]] && !v.load && !v.offset) {
+			*type = v.of;
+			return true;
+		}
+	} while (!dwarf_siblingof(&die, &die));
+	return false;
+}
+
+bool source_argument(struct source *s, __u64 vaddr, int n, struct ctype *type)
+{
+	struct source_way_out here;
+	volatile bool found = false;
+
+	if (s->gave_up)
+		return false;
+	source_guard(s, &here);
+	if (setjmp(here.to))
+		s->gave_up = true;
+	else
+		found = find_argument(s, vaddr, n, type);
+	source_guard(s, NULL);
+	return found && !s->gave_up;
+}
+
 typedef void each_fn(const char *name, const struct source_var *v, void *ctx);
 
 static void each_var(struct source *s, Dwarf_Addr pc, each_fn *fn, void *ctx)
@@ -545,7 +555,7 @@ static void each_var(struct source *s, Dwarf_Addr pc, each_fn *fn, void *ctx)
 
 		if (!dwarf_child(&c.at[i], &die))
 			do {
-				const char *name = is_variable(&die) ? dwarf_diename(&die) : NULL;
+				const char *name = is_variable(&die) ? source_name(s, &die) : NULL;
 
 				if (!source_spend(s))
 					return;

@@ -139,6 +139,7 @@ static int make_rows(const struct snap *s, const struct dist_opts *o, struct row
 {
 	size_t nr = 0;
 
+	/* (events that are joint are of one kind: who asks has seen to it) */
 	rows->at = calloc(s->nr_counters + 1, sizeof(*rows->at));
 	if (!rows->at)
 		return -ENOMEM;
@@ -149,7 +150,7 @@ static int make_rows(const struct snap *s, const struct dist_opts *o, struct row
 		if (!c->count || c->event >= MEMTAP_MAX_EVENTS || o->events[c->event].left_out)
 			continue;
 		nr++;
-		r->event = c->event;
+		r->event = o->joint && nr > 1 ? rows->at[0].event : c->event;
 		r->task = o->group == BY_NONE ? NULL : snap_task(s, c->task);
 		r->key = o->merged ? 0 : c->addr;
 		r->unknown = c->flags & MEMTAP_KEY_UNKNOWN;
@@ -448,13 +449,21 @@ static void put_label(const struct snap *s, const struct dist_opts *o, const str
 	fputc('\n', out);
 }
 
+static bool is_joint(const struct snap *s, const struct dist_opts *o)
+{
+	return o->joint && s->nr_events > 1;
+}
+
 static void put_title(const struct snap *s, const struct dist_opts *o, const struct drow *r,
 		      FILE *out)
 {
 	const struct dist_event *e = &o->events[r->event];
 	const struct snap_event *ev = snap_event(s, r->event);
 
-	text_put(out, ev ? ev->name : "?", NULL);
+	if (is_joint(s, o))
+		fprintf(out, "all %zu events", s->nr_events);
+	else
+		text_put(out, ev ? ev->name : "?", NULL);
 	if (o->hist)
 		fprintf(out, ": %s%s", e->value ? e->value :
 			ev && *unit_name(ev->unit) ? unit_name(ev->unit) : "value",
@@ -600,7 +609,7 @@ static void put_json_row(const struct snap *s, const struct drow *r, const struc
 	json_document(&j, "values");
 	json_seconds(&j, "seconds", o->seconds);
 	json_bool(&j, "final", o->final);
-	json_str(&j, "event", ev ? ev->name : NULL);
+	json_str(&j, "event", ev && !is_joint(s, o) ? ev->name : NULL);
 	if (o->group != BY_NONE && r->task) {
 		json_str(&j, "comm", r->task->comm);
 		if (o->group != BY_COMM)
@@ -805,7 +814,8 @@ static void put_events(struct json *j, void *ctx)
 		     p->rows.at[end].event == p->rows.at[i].event; end++)
 			;
 		ev = snap_event(p->s, p->rows.at[i].event);
-		open_node(j, ev ? ev->name : "?", "group", count_of(p, i, end));
+		open_node(j, is_joint(p->s, p->o) ? "joint" : ev ? ev->name : "?", "group",
+			  count_of(p, i, end));
 		json_open(j, "c", '[');
 		put_groups(j, p, i, end);
 		json_close(j, ']');

@@ -26,6 +26,7 @@ struct dist_event {
 struct dist_opts {
 	bool hist;			/* histograms, else a table */
 	bool merged;			/* whatever tells its events apart */
+	bool joint;			/* all events are one */
 	__u64 linear;			/* of this step, or 0: powers of two */
 	enum report_by group;		/* PROCESS, THREAD, COMM, NONE */
 	__u32 top;			/* rows or histograms of each event; 0: all */

@@ -114,12 +114,14 @@ static int list_item(struct args_parser *p)
 	const char *const at = p->pos;
 	int err = item(p);
 
-	if (err && maybe) {
-		*p->err = '\0';
-		p->pos = at + strcspn(at, ",");
-		err = 0;
-	}
-	return err;
+	if (!err || (!maybe && !p->elsewhere))
+		return err;
+	p->pos = at + strcspn(at, ",");
+	if (p->elsewhere)
+		p->src->program->leave_out(p->src->program->ctx, at, (size_t)(p->pos - at));
+	p->elsewhere = false;
+	*p->err = '\0';
+	return 0;
 }
 
 static int list(struct args_parser *p, const char *text)
@@ -425,7 +427,7 @@ static bool is_item(const char *s, const char *end)
 	__u16 reg;
 	__u8 type;
 
-	if (memchr(s, '=', (size_t)(end - s)))
+	if (memchr(s, '=', (size_t)(end - s)) || memmem(s, (size_t)(end - s), "->", 2))
 		return true;
 	s += strspn(s, "(*-~! \t");
 	len = args_word_len(s);

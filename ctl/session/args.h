@@ -7,6 +7,7 @@
 
 #include "uapi/memtap.h"
 #include "core/steps.h"
+#include "elf/c_type.h"
 #include "session/format.h"
 
 /*
@@ -20,6 +21,9 @@
  *		of the begin, else the end
  *	TYPE	u8 .. u64, s8 .. s64, x8 .. x64, ptr, bool, str, ustr, sym, usym, gfp, vm_flags,
  *		prot, map_flags, err
+ *
+ * In programs with debug information NAME is also a variable.  Behind the NAME of a pointer or
+ * structure may come ->MEMBER, .MEMBER and [NUMBER], several of them.
  *
  * An expression computes with names and numbers as C does; NAME:TYPE and (EXPRESSION):TYPE give
  * it a type, *NAME:TYPE and *(EXPRESSION):TYPE is what lies there.  A filter is an expression;
@@ -43,6 +47,30 @@ struct args_shown {
 
 struct btf;
 
+/* A variable: register @reg + @offset, or with @load what lies at this address. */
+struct args_var {
+	const char *reg;
+	__s64 offset;
+	bool load;
+	struct ctype type;
+};
+
+/* What a program's debug information knows where it is probed. */
+struct args_program {
+	void *ctx;
+	struct ctypes types;
+	bool at_line;			/* variables hide other names; no arguments */
+	/*
+	 * 0; -ENOENT: there is none; -EINVAL: it cannot be read here; -ENODATA: nor can it, but at
+	 * another place of the line.  @why: what to say, if there is anything to say.
+	 */
+	int (*variable)(void *ctx, const char *name, struct args_var *v, char why[ARGS_ERR]);
+	/* The type of argument @n, from 0, or of what is returned, -1. */
+	bool (*argument)(void *ctx, int n, struct ctype *type);
+	/* [s, s + len) of the list is left out: -ENODATA. */
+	void (*leave_out)(void *ctx, const char *s, size_t len);
+};
+
 /* Where names are looked up: what kind of event it is. */
 struct args_source {
 	__u32 can;			/* STEPS_* */
@@ -53,6 +81,7 @@ struct args_source {
 	const struct symbols *(*gfp)(void);	/* flags of the page allocator; or NULL */
 	const struct btf *(*btf)(void);	/* the kernel's types, or NULL: not known */
 	const char *function;		/* of the kernel, that is probed; or NULL */
+	const struct args_program *program;	/* a place in a program that is probed; or NULL */
 };
 
 /* What is wanted of an event.  Each may be NULL. */

@@ -233,6 +233,8 @@ static int name(struct args_parser *p, struct args_value *v)
 	v->name = t.field ? t.field->name : NULL;
 	v->words = t.words;
 	v->symbols = t.symbols;
+	if (t.place == P_VAR)
+		return args_variable(p, &t, v);
 	if (!(t.type.type & MEMTAP_TYPE_TEXT)) {
 		args_push(p, &t, p->code);
 		return p->code->depth > MEMTAP_STEPS_DEPTH ?
@@ -356,8 +358,12 @@ static int pointer(struct args_parser *p, struct args_value *v)
 {
 	int err;
 
-	if (!args_take(p, "*"))
-		return primary(p, v);
+	if (!args_take(p, "*")) {
+		p->addresses++;
+		err = primary(p, v);
+		p->addresses--;
+		return err;
+	}
 	if (++p->nested > MAX_NESTED)
 		return args_wrong(p, p->pos, "this expression is nested too deeply");
 	err = pointer(p, v);

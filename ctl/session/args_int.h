@@ -27,7 +27,7 @@ void args_emit(struct args_code *c, __u8 op, __u8 type, __u16 index, __u64 numbe
 bool args_register(const char *name, size_t len, __u16 *reg, __u8 *type);
 
 enum args_place { P_ARG, P_REG, P_RET, P_FIELD, P_OPERAND, P_FACT, P_COMM, P_SHOWN,
-		  P_CONST };
+		  P_CONST, P_VAR };
 
 /* What a name means. */
 struct args_term {
@@ -39,7 +39,8 @@ struct args_term {
 	struct args_type type;
 	enum constants words;		/* how its numbers are called; and: */
 	const struct symbols *symbols;
-	int param;			/* number of a kernel function's parameter */
+	int param;			/* number of a function's parameter */
+	struct args_var var;		/* P_VAR: register @index */
 	const char *at;			/* where it stands in the text */
 };
 
@@ -61,7 +62,7 @@ struct args_value {
 	enum constants words;
 	const struct symbols *symbols;
 	const char *name;		/* of a plain field */
-	int param;			/* number of a kernel function's parameter */
+	int param;			/* number of a function's parameter */
 	const char *begin;		/* where it stands, */
 	__u32 start;			/* and where its steps begin */
 };
@@ -104,6 +105,8 @@ struct args_parser {
 	bool pattern;			/* a string is one */
 	int selecting;			/* a : belongs to ?: */
 	int nested;			/* of parentheses and signs */
+	int addresses;			/* strings are not read: they are followed */
+	bool elsewhere;			/* a variable can be read at another place of the line */
 };
 
 /* args_term.c.  What is wrong with the text at @at; -EINVAL. */
@@ -133,8 +136,10 @@ void args_keep_text(const struct args_parser *p, const struct args_term *t, __u1
 
 /* args_expr.c: its steps go to p->code; 0 or -EINVAL */
 int args_expression(struct args_parser *p, struct args_value *v);
-/* args_member.c: "->NAME", where it comes, of a pointer on the stack */
+/* args_member.c: "->NAME" or "[NUMBER]", where it comes, of an argument on the stack */
 int args_members(struct args_parser *p, struct args_value *v);
+/* P_VAR, and what comes behind it */
+int args_variable(struct args_parser *p, const struct args_term *t, struct args_value *v);
 /* @text's steps, in p->filter and p->hidden */
 int args_filter(struct args_parser *p, const char *text);
 

@@ -12,6 +12,7 @@
 #include "session/symbols.h"
 
 #define GFP	"gfp"
+#define NAME	64
 #define S	MEMTAP_TYPE_SIGNED
 static const struct args_type types[] = {
 	{ "u8", 1, ARGS_NUMBER, false, CONST_NONE },
@@ -193,17 +194,48 @@ static int param_term(struct args_parser *p, const char *s, size_t len, struct a
 {
 	const struct args_source *src = p->src;
 	const struct btf *b = src->btf && src->function ? src->btf() : NULL;
-	struct btf_type type;
+	struct ctype type;
 	int n;
 
 	if (!b || !btf_param(b, src->function, s, len, &n, &type) || n > 5 ||
-	    (type.kind != BTF_NUMBER && type.kind != BTF_POINTER))
+	    (type.kind != CTYPE_NUMBER && type.kind != CTYPE_POINTER))
 		return -ENOENT;
 	t->place = P_ARG;
 	t->index = (__u16)n;
 	t->param = n;
 	set_type(&t->type, (__u8)(type.size | (type.is_signed ? MEMTAP_TYPE_SIGNED : 0)),
-		 type.kind == BTF_POINTER ? ARGS_HEX : ARGS_NUMBER);
+		 type.kind == CTYPE_POINTER ? ARGS_HEX : ARGS_NUMBER);
+	return 0;
+}
+
+static bool at_line(const struct args_parser *p)
+{
+	return p->src->program && p->src->program->at_line;
+}
+
+/* A variable of a program; -ENOENT: there is none, and @why may say more. */
+static int variable_term(struct args_parser *p, const char *s, size_t len, struct args_term *t,
+			 char why[ARGS_ERR])
+{
+	const struct args_program *program = p->src->program;
+	char name[NAME];
+	__u8 type;
+	int err;
+
+	*why = '\0';
+	if (!program || len >= sizeof(name) || *s == '%')
+		return -ENOENT;
+	snprintf(name, sizeof(name), "%.*s", (int)len, s);
+	err = program->variable(program->ctx, name, &t->var, why);
+	if (err == -ENOENT)
+		return err;
+	if (err) {
+		p->elsewhere = err == -ENODATA;
+		return args_wrong(p, t->at, "%s", why);
+	}
+	if (!args_register(t->var.reg, strlen(t->var.reg), &t->index, &type))
+		return args_wrong(p, t->at, "%s is in a register that memtap does not read", name);
+	t->place = P_VAR;
 	return 0;
 }
 
@@ -212,7 +244,7 @@ static int function_term(struct args_parser *p, const char *s, size_t len, struc
 	const int n = args_number(s, len);
 	__u8 type;
 
-	if (!(p->src->can & STEPS_FUNCTION))
+	if (!(p->src->can & STEPS_FUNCTION) || (n >= 0 && at_line(p)))
 		return -ENOENT;
 	if (n >= 0 && p->src->operands)
 		return operand_term(p, (unsigned int)n, t);
@@ -370,7 +402,7 @@ static int constant_term(struct args_parser *p, const char *s, size_t len, struc
 
 static int find_name(struct args_parser *p, const char *s, size_t len, struct args_term *t)
 {
-	char has[160];
+	char has[160], why[ARGS_ERR] = "";
 	int err = -ENOENT;
 
 	for (__u32 i = 0; p->named && i < p->a->steps.nr_shown; i++)
@@ -390,13 +422,20 @@ static int find_name(struct args_parser *p, const char *s, size_t len, struct ar
 		if (f)
 			return field_term(p, f, t);
 	}
-	err = function_term(p, s, len, t);
+	if (at_line(p))
+		err = variable_term(p, s, len, t, why);
+	if (err == -ENOENT)
+		err = function_term(p, s, len, t);
 	if (err == -ENOENT)
 		err = fact_term(p, s, len, t);
 	if (err == -ENOENT)
 		err = param_term(p, s, len, t);
 	if (err == -ENOENT)
 		err = constant_term(p, s, len, t);
+	if (err == -ENOENT && !at_line(p))
+		err = variable_term(p, s, len, t, why);
+	if (err == -ENOENT && *why)
+		return args_wrong(p, t->at, "%s", why);
 	if (err == -ENOENT)
 		return args_wrong(p, t->at, "%s has no %.*s; %s", p->src->event,
 			     len < 40 ? (int)len : 40, s, hint(p->src, has, sizeof(has)));

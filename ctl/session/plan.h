@@ -89,15 +89,14 @@ int plan_args(struct plan *p, const struct plan_env *env, const char *list, size
  */
 int plan_picks(struct plan *p, const struct plan_env *env, const struct plan_pick *picks);
 
-/* plan_source.c: at a function's entry, is something named that only DWARF may know? */
-bool plan_source_wanted(const struct args_ask *ask, const char *list);
-
 /*
- * What arguments @item has, with the variables of its source line replaced by
- * where they are; *@out is malloc'ed, or NULL: none.  Exit status.
+ * plan_source.c: variables where @item is, from its file's debug information; *@s may be NULL: it
+ * has no such place.  @p and @item stay where they are meanwhile.  Exit status.
  */
-int plan_source_list(const struct plan *p, const struct plan_item *item,
-		     const struct args_ask *ask, const char *list, char **out);
+struct plan_source;
+int plan_source_open(const struct plan *p, const struct plan_item *item, struct plan_source **s);
+const struct args_program *plan_source_program(const struct plan_source *s);
+void plan_source_close(struct plan_source *s);
 
 /* Built-in events of which more is asked than counts become items. */
 int plan_args_builtins(struct plan *p, const struct plan_env *env);

@@ -132,7 +132,7 @@ static const struct btf *kernel_btf(void)
 
 /* @format: what its record has, or NULL: a tracepoint's is read. */
 static int compile_list(struct plan_item *item, const struct plan_env *env, const char *list,
-			const struct format *format)
+			const struct format *format, const struct args_program *program)
 {
 	struct args_source src = {
 		.can = steps_can(&item->attach),
@@ -142,6 +142,7 @@ static int compile_list(struct plan_item *item, const struct plan_env *env, cons
 		.gfp = gfp_symbols,
 		.btf = kernel_btf,
 		.function = item->attach.kind == MEMTAP_ATTACH_KPROBE ? item->attach.name : NULL,
+		.program = program,
 	};
 	struct args_ask ask = env->ask;
 	struct format read, end;
@@ -174,17 +175,15 @@ static int compile_list(struct plan_item *item, const struct plan_env *env, cons
 }
 
 static int compile(const struct plan *p, struct plan_item *item, const struct plan_env *env,
-		   const char *list, const struct format *format)
+		   const char *list)
 {
-	char *own;
-	int ret;
+	struct plan_source *s;
+	int ret = plan_source_open(p, item, &s);
 
-	if (!item->at_line && !(item->at_entry && plan_source_wanted(&env->ask, list)))
-		return compile_list(item, env, list, format);
-	ret = plan_source_list(p, item, &env->ask, list, &own);
-	if (!ret)
-		ret = compile_list(item, env, own ? own : list, format);
-	free(own);
+	if (ret)
+		return ret;
+	ret = compile_list(item, env, list, NULL, plan_source_program(s));
+	plan_source_close(s);
 	return ret;
 }
 
@@ -197,7 +196,7 @@ int plan_args(struct plan *p, const struct plan_env *env, const char *list, size
 	for (size_t i = first; !ret && i < p->nr; i++)
 		if (p->items[i].attach.kind != MEMTAP_ATTACH_BUILTIN &&
 		    (wanted || p->items[i].attach.kind == MEMTAP_ATTACH_PAIR))
-			ret = compile(p, &p->items[i], env, list, NULL);
+			ret = compile(p, &p->items[i], env, list);
 	return ret;
 }
 
@@ -211,7 +210,7 @@ static int make_item(struct plan *p, const struct plan_env *env, __u32 event, co
 		return fail(ERR_EVENT, E2BIG, "%s", name);
 	snprintf(item->attach.name, sizeof(item->attach.name), "%s", name);
 	snprintf(item->text, sizeof(item->text), "%s", name);
-	return compile_list(item, env, list, f);
+	return compile_list(item, env, list, f, NULL);
 }
 
 /* Something else than a name? */

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Variables of a source line as arguments.  DWARF says where each is: in a register, or in memory
- * at a distance from one.  Arguments have words for that, so a variable's name is replaced with
- * them: "n" becomes "n=*(rbp-20):s32".
+ * Variables where a program is probed: DWARF says where each is, in a register or in memory at a
+ * distance from one.  It is read when the first of them is asked for.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,369 +10,146 @@
 
 #include "base/err.h"
 #include "elf/source.h"
-#include "session/args_int.h"
 #include "session/plan.h"
 
-#define NAME		64
-
-struct rewrite {
+struct plan_source {
 	const struct plan *plan;
 	const struct plan_item *item;
+	struct elfsym *e;
 	struct source *source;
-	FILE *out;
-	size_t items;
-	char names[MEMTAP_MAX_SHOWN][NAME];	/* that the list has */
-	size_t nr_names;
+	bool tried;
+	struct args_program program;
 };
 
-/* ---- words ---- */
-
-static size_t word_len(const char *s)
+static bool open_source(struct plan_source *s)
 {
-	size_t n = 0;
-
-	if (!isalpha((unsigned char)*s) && *s != '_')
-		return 0;
-	while (isalnum((unsigned char)s[n]) || s[n] == '_')
-		n++;
-	return n;
-}
-
-/* Of what is no word: a number, or one character. */
-static size_t token_len(const char *s)
-{
-	size_t n = 0;
-
-	while (isdigit((unsigned char)*s) && isalnum((unsigned char)s[n]))
-		n++;
-	return n ? n : 1;
-}
-
-/* Is it NAME=, and not a comparison? */
-static bool is_assigned(const char *s)
-{
-	while (isspace((unsigned char)*s))
-		s++;
-	return *s == '=' && s[1] != '=' && s[1] != '~';
-}
-
-/* What arguments have besides variables; function arguments are known at an entry only. */
-static bool is_known(const char *s, size_t len, bool at_entry)
-{
-	static const char *const names[] = { "pid", "tid", "uid", "cpu", "comm", "free", "node" };
-	__u16 reg;
-	__u8 type;
-
-	if (at_entry && (args_number(s, len) >= 0 || args_is("ret", s, len) ||
-			 args_is("latency", s, len)))
-		return true;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (args_is(names[i], s, len))
-			return true;
-	return args_register(s, len, &reg, &type);
-}
-
-static bool is_named(const struct rewrite *r, const char *name)
-{
-	for (size_t i = 0; i < r->nr_names; i++)
-		if (!strcmp(r->names[i], name))
-			return true;
-	return false;
-}
-
-static void add_name(struct rewrite *r, const char *s, size_t len)
-{
-	if (r->nr_names < MEMTAP_MAX_SHOWN && len < NAME)
-		snprintf(r->names[r->nr_names++], NAME, "%.*s", (int)len, s);
+	if (s->tried)
+		return s->source;
+	s->tried = true;
+	if (elfsym_open(s->item->attach.fd, &s->e)) {
+		s->e = NULL;
+		return false;
+	}
+	if (source_open(s->e, &s->source))
+		s->source = NULL;
+	else
+		s->program.types = source_types(s->source);
+	return s->source;
 }
 
 /* ---- sentences ---- */
 
-static int wrong(const struct rewrite *r, const char *name, const char *why)
+static void say(const struct plan_source *s, const char *name, const struct source_var *v,
+		char why[ARGS_ERR])
 {
-	fail_text("%s: %s %s (offset 0x%llx, %s); `memtap list EVENT` shows what can be read",
-		  r->item->text, name, why, (unsigned long long)r->item->attach.offset,
-		  r->item->in);
-	return EXIT_USAGE;
-}
+	static const char *const sentences[] = {
+		[SOURCE_NONE] = "is no variable that is visible here",
+		[SOURCE_GONE] = "is optimized out here",
+		[SOURCE_CONSTANT] = "is a constant here: the compiler has put it into the code",
+		[SOURCE_EARLY] = "is not stored yet where this function begins; use the line of "
+			"its first statement",
+		[SOURCE_FORM] = "is in a place that memtap cannot read",
+	};
 
-static int refuse(const struct rewrite *r, const char *name, const struct source_var *v)
-{
-	char why[128];
-
-	switch (v->how) {
-	case SOURCE_GONE:
-		return wrong(r, name, "is optimized out here");
-	case SOURCE_CONSTANT:
-		return wrong(r, name, "is a constant here: the compiler has put it into the code");
-	case SOURCE_EARLY:
-		return wrong(r, name, "is not stored yet where this function begins; use the line "
-			     "of its first statement");
-	case SOURCE_FORM:
-		return wrong(r, name, "is in a place that memtap cannot read");
-	case SOURCE_TYPE:
-		snprintf(why, sizeof(why), "is a %s; memtap reads numbers, pointers and strings",
-			 v->words);
-		return wrong(r, name, why);
-	default:
-		return wrong(r, name, "is no variable that is visible here");
-	}
-}
-
-/* ---- places ---- */
-
-static void put_place(FILE *out, const struct source_var *v)
-{
-	if (v->offset)
-		fprintf(out, "(%s%+lld)", v->reg, (long long)v->offset);
+	if (v->how == SOURCE_TYPE)
+		snprintf(why, ARGS_ERR, "%s is a %s in registers; memtap reads numbers, pointers "
+			 "and strings there", name, v->words);
 	else
-		fputs(v->reg, out);
+		snprintf(why, ARGS_ERR, "%s %s (offset 0x%llx, %s); `memtap list EVENT` shows what "
+			 "can be read", name, sentences[v->how],
+			 (unsigned long long)s->item->attach.offset, s->item->in);
 }
 
-static void put_var(FILE *out, const struct source_var *v, bool typed)
+/* ---- what arguments ask ---- */
+
+/* What is in memory can be read by its members, whatever it is. */
+static bool has_place(const struct source_var *v)
 {
-	if (v->load)
-		fputc('*', out);
-	put_place(out, v);
-	if (!typed)
-		fprintf(out, ":%s", v->type);
+	return v->how == SOURCE_READ || (v->how == SOURCE_TYPE && v->reg && v->load);
 }
 
 /* Can it be read at another place of the line? */
-static bool elsewhere(const struct rewrite *r, const char *name)
+static bool elsewhere(const struct plan_source *s, const char *name)
 {
 	struct source_var v;
 
-	for (size_t i = 0; i < r->plan->nr; i++) {
-		const struct plan_item *item = &r->plan->items[i];
+	for (size_t i = 0; i < s->plan->nr; i++) {
+		const struct plan_item *item = &s->plan->items[i];
 
-		if (item == r->item || !item->at_line || strcmp(item->text, r->item->text))
+		if (item == s->item || !item->at_line || strcmp(item->text, s->item->text))
 			continue;
-		source_var(r->source, item->vaddr, name, &v);
-		if (v.how == SOURCE_READ)
+		source_var(s->source, item->vaddr, name, &v);
+		if (has_place(&v))
 			return true;
 	}
 	return false;
 }
 
-/* ---- items of the list ---- */
-
-/* [s, end) is behind NAME=: variables in it are replaced.  -ENOENT: one is not here. */
-static int put_term(struct rewrite *r, const char *s, const char *end)
+static int variable(void *ctx, const char *name, struct args_var *to, char why[ARGS_ERR])
 {
-	char name[NAME], last = 0;
+	struct plan_source *s = ctx;
 	struct source_var v;
 
-	while (s < end) {
-		const size_t len = word_len(s);
-		const char *next = s + len;
-
-		if (!len || last == '%') {
-			const size_t n = len ? len : token_len(s);
-
-			fwrite(s, 1, n, r->out);
-			last = isspace((unsigned char)*s) ? last : *s;
-			s += n;
-			continue;
-		}
-		while (next < end && isspace((unsigned char)*next))
-			next++;
-		snprintf(name, sizeof(name), "%.*s", (int)len, s);
-		v.how = SOURCE_NONE;
-		/* what arguments have had names for goes first at an entry, a variable at a line */
-		if (last != ':' && len < NAME &&
-		    !(r->item->at_entry && is_known(s, len, true)))
-			source_var(r->source, r->item->vaddr, name, &v);
-		if (v.how == SOURCE_NONE && last != ':' && !is_known(s, len, r->item->at_entry))
-			return refuse(r, name, &v);
-		if (v.how != SOURCE_NONE && v.how != SOURCE_READ)
-			return elsewhere(r, name) ? -ENOENT : refuse(r, name, &v);
-		if (v.how == SOURCE_NONE) {
-			fwrite(s, 1, len, r->out);
-		} else if (last == '*' || last == '(') {
-			if (v.load || v.offset)
-				return wrong(r, name, "is in memory here: what it points to cannot "
-					     "be read");
-			fputs(v.reg, r->out);
-		} else {
-			put_var(r->out, &v, next < end && *next == ':');
-		}
-		last = 'a';
-		s += len;
+	if (!open_source(s))
+		return -ENOENT;
+	source_var(s->source, s->item->vaddr, name, &v);
+	if (!has_place(&v)) {
+		say(s, name, &v, why);
+		return v.how == SOURCE_NONE ? -ENOENT :
+		       s->item->at_line && elsewhere(s, name) ? -ENODATA : -EINVAL;
 	}
+	*to = (struct args_var){ v.reg, v.offset, v.load, v.of };
 	return 0;
 }
 
-static int put_item(struct rewrite *r, const char *s, const char *end)
+static bool argument(void *ctx, int n, struct ctype *type)
 {
-	const char *equals;
-	bool maybe = false;
-	size_t len;
-	char *text = NULL;
-	FILE *all = r->out;
-	size_t size;
-	int ret;
+	struct plan_source *s = ctx;
 
-	while (s < end && (isspace((unsigned char)*s) || *s == '?'))
-		maybe |= *s++ == '?';
-	len = word_len(s);
-	for (equals = s + len; equals < end && isspace((unsigned char)*equals); equals++)
-		;
-	r->out = open_memstream(&text, &size);
-	if (!r->out) {
-		r->out = all;
-		return fail(ERR_PLAIN, ENOMEM, "%s", r->item->text);
-	}
-	if (len)
-		fprintf(r->out, "%.*s=", (int)len, s);
-	ret = put_term(r, len && *equals == '=' && equals < end ? equals + 1 : s, end);
-	fclose(r->out);
-	r->out = all;
-	if (!ret) {
-		fprintf(all, "%s%s%s", r->items++ ? "," : "", maybe ? "?" : "", text);
-		add_name(r, s, len);
-	} else if (ret == -ENOENT) {
-		note("%s: %.*s cannot be read at one of the line's places: offset 0x%llx, %s",
-		     r->item->text, (int)(end - s), s,
-		     (unsigned long long)r->item->attach.offset, r->item->in);
-		ret = 0;
-	}
-	free(text);
-	return ret;
+	return s->item->at_entry && open_source(s) &&
+	       source_argument(s->source, s->item->vaddr, n, type);
 }
 
-static int put_list(struct rewrite *r, const char *list)
+static void leave_out(void *ctx, const char *text, size_t len)
 {
-	int ret = 0, depth = 0;
-	const char *s = list;
+	const struct plan_source *s = ctx;
 
-	for (const char *at = list;; at++) {
-		depth += *at == '(' ? 1 : *at == ')' ? -1 : 0;
-		if (*at && (*at != ',' || depth))
-			continue;
-		ret = put_item(r, s, at);
-		if (ret || !*at)
-			return ret;
-		s = at + 1;
-	}
+	note("%s: %.*s cannot be read at one of the line's places: offset 0x%llx, %s",
+	     s->item->text, (int)len, text, (unsigned long long)s->item->attach.offset,
+	     s->item->in);
 }
 
-/* ---- variables that the filter, --value and --by name ---- */
-
-static int put_used(struct rewrite *r, const char *name)
+int plan_source_open(const struct plan *p, const struct plan_item *item, struct plan_source **out)
 {
-	struct source_var v;
-
-	if (is_named(r, name) || (r->item->at_entry && is_known(name, strlen(name), true)))
-		return 0;
-	source_var(r->source, r->item->vaddr, name, &v);
-	if (v.how == SOURCE_NONE)
-		return 0;	/* the compiler of arguments knows more, or says what is wrong */
-	if (v.how != SOURCE_READ)
-		return refuse(r, name, &v);
-	fprintf(r->out, "%s%s=", r->items++ ? "," : "", name);
-	put_var(r->out, &v, false);
-	add_name(r, name, strlen(name));
-	return 0;
-}
-
-/* Call @fn for each word that may be a variable, until it returns other than 0. */
-static int each_word(const char *text, int (*fn)(const char *name, void *ctx), void *ctx)
-{
-	char name[NAME], last = 0;
-	int ret = 0;
-
-	for (const char *s = text; s && *s && !ret;) {
-		const size_t len = word_len(s);
-
-		if (*s == '"') {
-			for (s++; *s && *s != '"'; s++)
-				s += *s == '\\' && s[1];
-			s += *s == '"';
-		} else if (len) {
-			snprintf(name, sizeof(name), "%.*s", (int)len, s);
-			if (last != ':' && last != '%' && last != '.' && len < NAME &&
-			    !is_assigned(s + len))
-				ret = fn(name, ctx);
-			last = 'a';
-			s += len;
-		} else {
-			last = isspace((unsigned char)*s) ? last : *s;
-			s += token_len(s);
-		}
-	}
-	return ret;
-}
-
-static int put_word(const char *name, void *ctx)
-{
-	return put_used(ctx, name);
-}
-
-static int put_words(struct rewrite *r, const char *text)
-{
-	return each_word(text, put_word, r);
-}
-
-static int is_unknown(const char *name, void *ctx)
-{
-	(void)ctx;
-	return !is_known(name, strlen(name), true);
-}
-
-bool plan_source_wanted(const struct args_ask *ask, const char *list)
-{
-	const char *const texts[] = { list, ask->filter, ask->value, ask->by };
-
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (each_word(texts[i], is_unknown, NULL))
-			return true;
-	return false;
-}
-
-static int rewrite(struct rewrite *r, const struct args_ask *ask, const char *list)
-{
-	int ret = list ? put_list(r, list) : 0;
-
-	if (!ret)
-		ret = put_words(r, ask->filter);
-	if (!ret)
-		ret = put_words(r, ask->value);
-	return ret ? ret : put_words(r, ask->by);
-}
-
-int plan_source_list(const struct plan *p, const struct plan_item *item,
-		     const struct args_ask *ask, const char *list, char **out)
-{
-	struct rewrite r = { .plan = p, .item = item };
-	struct elfsym *e;
-	char *text = NULL;
-	size_t len;
-	int ret;
+	struct plan_source *s;
 
 	*out = NULL;
-	ret = elfsym_open(item->attach.fd, &e);
-	if (ret)
-		return fail(ERR_FILE, ret, "%s", item->text);
-	ret = source_open(e, &r.source);
-	if (ret == -ENODATA && item->at_entry) {
-		elfsym_close(e);
-		return 0;	/* arguments have names of their own, or say what is wrong */
-	}
-	r.out = ret ? NULL : open_memstream(&text, &len);
-	if (!r.out) {
-		source_close(r.source);
-		elfsym_close(e);
+	if (!item->at_line && !item->at_entry)
+		return 0;
+	s = calloc(1, sizeof(*s));
+	if (!s)
 		return fail(ERR_PLAIN, ENOMEM, "%s", item->text);
-	}
-	ret = rewrite(&r, ask, list);
-	if (fclose(r.out) && !ret)
-		ret = fail(ERR_PLAIN, ENOMEM, "%s", item->text);
-	source_close(r.source);
-	elfsym_close(e);
-	if (!ret && r.items)
-		*out = text;
-	else
-		free(text);
-	return ret;
+	s->plan = p;
+	s->item = item;
+	s->program = (struct args_program){
+		.ctx = s, .at_line = item->at_line,
+		.variable = variable, .argument = argument, .leave_out = leave_out,
+	};
+	*out = s;
+	return 0;
+}
+
+const struct args_program *plan_source_program(const struct plan_source *s)
+{
+	return s ? &s->program : NULL;
+}
+
+void plan_source_close(struct plan_source *s)
+{
+	if (!s)
+		return;
+	source_close(s->source);
+	if (s->e)
+		elfsym_close(s->e);
+	free(s);
 }

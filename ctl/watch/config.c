@@ -30,7 +30,7 @@ static __u32 config_flags(const struct watch_ask *ask, const struct opts *o,
 		flags |= MEMTAP_CFG_THREADS;
 	if (o->hist || (ask->hist && !o->linear) || ask->keep_hists)
 		flags |= MEMTAP_CFG_HIST;
-	if (o->addresses && !leaks && !ask->rss)
+	if (o->addresses && !leaks && !ask->rss && !ask->each)
 		flags |= MEMTAP_CFG_ADDR;
 	if (targets->children)
 		flags |= MEMTAP_CFG_CHILDREN;

@@ -165,6 +165,43 @@ static int events_exist(const struct watch *w, const struct watch_ask *ask, cons
 	return ret;
 }
 
+/* What an event's values are. */
+struct value_kind {
+	const char *event;
+	__u32 unit;
+	bool log2;
+};
+
+static int same_kind(struct value_kind *first, const struct value_kind *k)
+{
+	if (!first->event)
+		*first = *k;
+	if (first->unit == k->unit && first->log2 == k->log2)
+		return 0;
+	fail_text("--joint: the values of %s and %s are not of one kind", first->event, k->event);
+	return EXIT_USAGE;
+}
+
+/* One histogram has values of one unit, with or without a sign. */
+static int check_joint(const struct plan *plan, const struct plan_env *env)
+{
+	struct value_kind first = { .event = NULL };
+	int ret = 0;
+
+	for (__u32 i = 0; !ret && i < env->nr_events && i < 64; i++)
+		if (plan->builtins >> i & 1)
+			ret = same_kind(&first, &(struct value_kind){
+				.event = env->events[i].name, .unit = env->events[i].unit });
+	for (size_t i = 0; !ret && i < plan->nr; i++) {
+		const struct plan_item *item = &plan->items[i];
+
+		ret = same_kind(&first, &(struct value_kind){
+			.event = item->text, .unit = item->attach.value_unit,
+			.log2 = item->args && item->args->log2 });
+	}
+	return ret;
+}
+
 static int choose_events(const struct watch *w, const struct watch_ask *ask,
 			 const struct opts *o, const struct targets *targets, struct plan *plan)
 {
@@ -189,7 +226,9 @@ static int choose_events(const struct watch *w, const struct watch_ask *ask,
 		else
 			ret = add_events(plan, &env, ask->events);
 	}
-	return ret ? ret : plan_args_builtins(plan, &env);
+	if (!ret)
+		ret = plan_args_builtins(plan, &env);
+	return !ret && o->joint ? check_joint(plan, &env) : ret;
 }
 
 static int check_returns(const struct watch *w, const struct targets *targets,

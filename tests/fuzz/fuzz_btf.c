@@ -15,8 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	__u32 h[6] = { 0xeb9f | 1U << 16, 24, 0, 0, 0, 0 };
 	unsigned char *bytes = malloc(size + sizeof(h) + 1);
-	struct btf_member m;
-	struct btf_type t;
+	struct cmember m;
+	struct ctype t;
 	struct btf *b;
 	int n = 0;
 

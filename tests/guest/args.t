@@ -89,15 +89,20 @@ if [ -z "${SMOKE:-}" ]; then
 		"a return, with how long it took, and the time of day"
 	is "$(grep -A 2 'ret=-1001 ' <<< "$out" | sed -n '2s/ \[.*//p')" "    args_call" \
 		"the stack is below it"
-	stopped
 	before=$(date +%s)
-	run memtap trace "ur:./wl_args:args_call(ret)" --unix-time -- ./wl_args "$T/truth" 1
-	at=$(sed -n 's/^\([0-9]\{10\}\)\.[0-9]\{6\} .*ret=-1001.*/\1/p' <<< "$out")
-	[[ $at && $at -ge $before && $at -le $(date +%s) ]]
+	run memtap trace u:./wl_args:args_call --stacks -U --addresses --unix-time \
+		-- ./wl_args "$T/truth" 1
+	at=$(sed -nE '2s/^([0-9]{10})\.[0-9]{6} .*:args_call$/\1/p' <<< "$out")
+	[ "${at:-0}" -ge "$before" ] && [ "${at:-0}" -le "$(date +%s)" ]
 	is $? 0 "--unix-time: seconds since 1970"
-	run memtap trace "u:./wl_args:args_call" --stacks -U --addresses -- ./wl_args "$T/truth" 1
-	like "$out" '^    [0-9a-f]{16} args_call( |$)' "--addresses: each frame has its own"
-	unlike "$out" '^    args_call' "--addresses: none is without"
+	at=$(sed -nE '3s/^    +([0-9a-f]+) args_call \[.*/\1/p' <<< "$out")
+	is "${at: -3}" "$(nm wl_args | sed -n 's/.*\(...\) T args_call$/\1/p')" \
+		"--addresses: that of the function where its first frame is"
+	run memtap hist ur:./wl_args:args_call ur:./wl_args:main --joint --json \
+		-- ./wl_args "$T/truth" 1
+	like "$out" '"event":null,"count":8,' "--joint: one histogram of two functions"
+	is "$(wc -l <<< "$out")" 1 "and no other"
+	stopped
 	run memtap count "u:./wl_args:args_call(c=arg5:u8)" --by c --json --cumulative 1 \
 		--children -- bash -c './wl_args /dev/null 6; sleep 3'
 	ok "count --cumulative: each interval has what came before" python3 -c '

@@ -135,22 +135,22 @@ static void test_own(void)
 	FILE *f = fopen("/sys/kernel/btf/vmlinux", "re");
 	const size_t room = 64 << 20;
 	char *all = f ? malloc(room) : NULL;
-	struct btf_type type = { .id = 0 };
-	struct btf_member m = { .bits = 1 };
+	struct ctype type = { .id = 0 };
+	struct cmember m = { .bits = 1 };
 	struct btf *b = NULL;
 	int n = -5;
 
 	if (all)
 		b = btf_new(all, fread(all, 1, room, f));
 	ok(!f || (b && btf_param(b, "vfs_read", "count", 5, &n, &type) && n == 2 &&
-		  type.kind == BTF_NUMBER && type.size == 8 && !type.is_signed),
+		  type.kind == CTYPE_NUMBER && type.size == 8 && !type.is_signed),
 	   "vfs_read()'s count is its third parameter");
 	n = 0;
 	ok(!f || (b && btf_param(b, "vfs_read", NULL, 0, &n, &type) &&
-		  type.kind == BTF_POINTER), "the first one is a pointer");
+		  type.kind == CTYPE_POINTER), "the first one is a pointer");
 	if (b)
 		type = btf_type(b, type.to);
-	ok(!f || (btf_member(b, &type, "f_flags", 7, &m) && m.type.kind == BTF_NUMBER &&
+	ok(!f || (btf_member(b, &type, "f_flags", 7, &m) && m.type.kind == CTYPE_NUMBER &&
 		  m.type.size == 4), "to a structure that has flags");
 	btf_free(b);
 	free(all);
@@ -161,14 +161,14 @@ static void test_own(void)
 int main(void)
 {
 	const size_t len = make();
-	struct btf_type type;
+	struct ctype type;
 	int n = 1;
 
 	fill(page, -7, 0x12345, "first", 0x10080, 0xed);
 	fill(page + 0x80, 9, 0, "second", 0, 0);
 	types = btf_new(bytes, len);
 	ok(types, "types are read");
-	ok(btf_param(types, "work", NULL, 0, &n, &type) && type.kind == BTF_NUMBER &&
+	ok(btf_param(types, "work", NULL, 0, &n, &type) && type.kind == CTYPE_NUMBER &&
 	   type.is_signed && type.size == 4, "a parameter by its number");
 	ok(!btf_param(types, "wor", "a", 1, &n, &type) &&
 	   !btf_param(types, "work", "c", 1, &n, &type),

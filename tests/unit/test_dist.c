@@ -151,6 +151,42 @@ static void test_signed(void)
 	    "as JSON");
 }
 
+/* Two functions: each has a histogram, or both have one. */
+static void test_joint(void)
+{
+	static __u64 one[MEMTAP_HIST_BUCKETS], two[MEMTAP_HIST_BUCKETS];
+	struct dist_event de[MEMTAP_MAX_EVENTS] = { { .value = "latency" },
+						     { .value = "latency" } };
+	struct snap_counter counters[] = {
+		{ .event = 1, .task = 8, .count = 3, .sum = 30, .max = 20, .hist = one },
+		{ .event = 0, .task = 9, .count = 1, .sum = 6, .max = 6, .hist = two },
+	};
+	struct dist_opts o = { .hist = true, .group = BY_NONE, .events = de };
+	const char *got;
+
+	one[4] = 2;
+	one[5] = 1;
+	two[3] = 1;
+	got = printed(counters, 2, &o);
+	has(got, "kmem:mm_page_alloc: latency\n    1 values, average 6, ",
+	    "two functions, of which one");
+	has(got, "f (return): latency (ns)\n    3 values, average 10, ", "and the other");
+	o.joint = true;
+	got = printed(counters, 2, &o);
+	ok(!strncmp(got, "all 2 events: latency", 21), "--joint: a title for both");
+	has(got, "\n    4 values, average 9, ", "one histogram of all values");
+	has(got, "                     4 -> 7 : 1 ", "with those of one");
+	has(got, "                    8 -> 15 : 2 ", "and those of the other");
+	ok(!strstr(got, "    1 values,") && !strstr(got, "    3 values,"), "and no other");
+	o.group = BY_PROCESS;
+	got = printed(counters, 2, &o);
+	has(got, "  two [11]\n    1 values", "for each process");
+	o.group = BY_NONE;
+	o.json = true;
+	got = printed(counters, 2, &o);
+	has(got, "\"event\":null,\"count\":4,\"sum\":36,", "as JSON without an event");
+}
+
 int main(void)
 {
 	static const struct args_shown order = { "order", ARGS_NUMBER, 4 };
@@ -277,5 +313,6 @@ int main(void)
 	as_page = false;
 	test_keys();
 	test_signed();
+	test_joint();
 	return tap_done();
 }

@@ -28,6 +28,18 @@ make_form wl_0_fixed -O0 -no-pie -fno-pie
 make_form wl_2_fixed -O2 -no-pie -fno-pie
 make_form wl_4 -O2 -gdwarf-4
 check $? "programs of each form"
+fixed='wl_0_fixed wl_2_fixed'
+# where there is a 32-bit libc
+make_form wl_0_fixed32 -m32 -O0 -no-pie -fno-pie &&
+	make_form wl_2_fixed32 -m32 -O2 -no-pie -fno-pie && fixed+=' wl_0_fixed32 wl_2_fixed32'
+# base FORM: where the file is in memory
+base() {
+	case $1 in
+		*fixed32) echo $((0x8048000)) ;;
+		*fixed) echo $((0x400000)) ;;
+		*) echo 0 ;;
+	esac
+}
 
 # line=offset of each place, of all lines
 by_memtap() {
@@ -38,8 +50,8 @@ by_memtap() {
 	done | sort
 }
 by_readelf() {
-	local base=0
-	case $1 in *fixed) base=0x400000 ;; esac
+	local base
+	base=$(base "$1")
 	readelf --debug-dump=decodedline "$work/$1" 2> /dev/null |
 		awk '$1 == "wl_source.c" && $NF == "x" { print $2, $3 }' |
 		while read -r line at; do
@@ -66,18 +78,20 @@ ask_gdb() {
 			esac
 			case $type in
 				s8) type=char ;; s16) type=short ;; s32) type=int ;;
-				s64) type=long ;;
+				s64) type='long long' ;;
 				u8) type='unsigned char' ;; u16) type='unsigned short' ;;
 				*) continue ;;
 			esac
 			how=${more##*, }
+			# gdb calls registers as the program does
+			case $form in *32) how=${how/r/e} ;; esac
 			case $how in
 				'at '*) how="*($type *)(\$${how#at })" ;;
 				'in '*) how="($type)\$${how#in }" ;;
 				*) how="($type)(\$${how#equal to })" ;;
 			esac
 			printf 'break *%#x\nrun\nprint %s == %s\nprint %s\ndelete\nkill\n' \
-				$((at + 0x400000)) "$var" "$how" "$var"
+				$((at + $(base $form))) "$var" "$how" "$var"
 		done
 }
 # Where a function begins, gdb reads what is not stored yet: ask it one instruction later.
@@ -99,11 +113,11 @@ if ! command -v gdb > /dev/null || ! gdb -nx -batch -ex 'break main' -ex run \
 	skip "values as gdb prints them" "no gdb that may debug here"
 else
 	entry=$(($(grep -n 'static long work' "$src" | cut -d: -f1) + 1))
-	for form in wl_0_fixed wl_2_fixed; do
+	for form in $fixed; do
 		for name in INLINE LOOP STRINGS GLOBALS; do
 			ask_gdb $form "$(sed -n "/\/\* LINE_$name \*\//=" "$src")"
 		done > "$work/words"
-		[ $form = wl_2_fixed ] || by_registers $entry >> "$work/words"
+		[ $form != wl_0_fixed ] || by_registers $entry >> "$work/words"
 		gdb -nx -batch -x "$work/words" --args "$work/$form" /dev/null 3 > "$work/said" 2>&1
 		asked=$(grep -c ' == ' "$work/words")
 		is=$(grep -c '^\$[0-9]* = 1$' <(awk '/^\$/ && n++ % 2 == 0' "$work/said"))
@@ -120,7 +134,12 @@ says() {
 line=$(sed -n '/\/\* LINE_LOOP \*\//=' "$src")
 says "wl_0:wl_source.c:1" 'line 1 of .* has no code of its own .*nearest line' "no code"
 says "wl_0:other.c:1" 'has no source file other.c' "no such file"
-says "wl_0:wl_source.c:$line(pair)" 'pair is a struct pair; memtap reads' "a structure"
+says "wl_0:wl_source.c:$line(pair)" 'this is a structure: name a member of it' "a structure"
+says "wl_0:wl_source.c:$line(pair.third)" 'the structure has no member third' "no such member"
+says "wl_0:wl_source.c:$line(text[16])" 'the array has 16 elements' "no such element"
+says "wl_2:wl_source.c:$line(x=pair.second,y=text[4],i)" 'module is not loaded' "members, elements"
+says "wl_0:work(x=arg2->len)" 'this is no pointer to a structure' "an argument that is none"
+says "wl_0:work(x=arg4->len)" 'the type of this is not known' "an argument that is not there"
 says "wl_0:wl_source.c:$line(x)" 'x is no variable that is visible here' "no such variable"
 says "wl_2:wl_source.c:$line(c)" 'c is ' "one that was optimized"
 strip -o "$work/bare" "$work/wl_0"
