@@ -13,8 +13,8 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/oom.h"
-#include "cmd/past.h"
 #include "cmd/until.h"
+#include "history/past.h"
 #include "session/dev.h"
 
 #define INTERVAL	10.0

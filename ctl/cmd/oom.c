@@ -15,6 +15,7 @@
 #include "cmd/past.h"
 #include "cmd/until.h"
 #include "cmd/targets.h"
+#include "history/past.h"
 #include "render/oom.h"
 #include "session/session.h"
 #include "sym/sym.h"
