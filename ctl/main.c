@@ -36,7 +36,7 @@ static const struct cmd commands[] = {
 	  OPT_DIAGNOSE | OPT_PIDS, cmd_diagnose, NULL },
 	{ "top", "[-p PID] [interval [count]]",
 	  "Watch processes by memory growth, live; Enter shows stacks",
-	  OPT_INTERVAL | OPT_PIDS, cmd_top, NULL },
+	  OPT_INTERVAL | OPT_PIDS | OPT_AT, cmd_top, NULL },
 	{ "ps", "[PATTERN] [options] [interval [count]] | --map PID [options]",
 	  "Show memory of processes, programs, users, cgroups or mappings",
 	  OPT_PS | OPT_PIDS | OPT_INTERVAL | OPT_OUT, cmd_ps, NULL },

@@ -12,7 +12,6 @@
 #include "base/err.h"
 #include "cmd/acts.h"
 #include "cmd/cmd.h"
-#include "cmd/past.h"
 #include "uapi/memtap.h"
 
 #define CONFIG		"/etc/memtap.conf"

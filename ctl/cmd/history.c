@@ -14,8 +14,8 @@
 #include "cmd/cmd.h"
 #include "cmd/oom.h"
 #include "cmd/acts.h"
-#include "cmd/past.h"
 #include "cmd/until.h"
+#include "history/past.h"
 #include "session/dev.h"
 
 #define INTERVAL	10.0

@@ -16,6 +16,7 @@
 #include "cmd/past.h"
 #include "cmd/until.h"
 #include "cmd/targets.h"
+#include "history/past.h"
 #include "render/oom.h"
 #include "render/oom_log.h"
 #include "session/session.h"

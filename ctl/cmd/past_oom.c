@@ -10,6 +10,7 @@
 #include "cmd/past.h"
 #include "cmd/targets.h"
 #include "core/wire.h"
+#include "history/past.h"
 #include "render/oom.h"
 #include "snap/snap.h"
 #include "sym/sym.h"

@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/oom.h"
 #include "cmd/past.h"
+#include "history/past.h"
 #include "machine/machine.h"
 #include "render/triage.h"
 #include "triage/triage.h"

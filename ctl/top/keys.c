@@ -173,6 +173,28 @@ static void open_chosen(struct top *t, enum top_what what)
 	t->ask = ASK_OPEN;
 }
 
+/* As atop(1) has them; nothing can be attached to what is over. */
+static bool key_past(struct top *t, int key)
+{
+	static const char keys[] = "tTeE";
+	static const enum top_ask asks[] = {
+		ASK_NEXT, ASK_BACK, ASK_NEXT_EVENT, ASK_BACK_EVENT,
+	};
+	const char *is = key > 0 && key < 256 ? strchr(keys, key) : NULL;
+
+	if (!t->past)
+		return false;
+	if (is)
+		t->ask = asks[is - keys];
+	else if (key == '\n' || key == TOP_KEY_RIGHT || key == TOP_FAULTS || key == TOP_GROWTH ||
+		 key == TOP_LEAKS)
+		snprintf(t->message, sizeof(t->message), "this moment is over: there are no stacks "
+			 "of it");
+	else
+		return false;
+	return true;
+}
+
 static void key_machine(struct top *t, int key, int rows)
 {
 	static const char sorts[NR_TOP_SORTS + 1] = "GMHFN";
@@ -237,8 +259,10 @@ void top_key(struct top *t, int key, int rows)
 		t->help = false;
 	else if (key == 'h' || key == '?')
 		t->help = true;
-	else if (key == 's' || key == 'd')
+	else if (!t->past && (key == 's' || key == 'd'))
 		ask_for(t, PROMPT_INTERVAL, "");
+	else if (key_past(t, key))
+		return;
 	else if (t->watching)
 		key_watching(t, key, rows);
 	else

@@ -57,8 +57,12 @@ static void draw_title(const struct top *t, struct canvas *c)
 	if (c->cols >= NARROW)
 		x = canvas_printf(c, 0, x, LOOK_PLAIN, ", Linux %s, %u CPU%s", m->release, m->cpus,
 				  text_s(m->cpus));
-	snprintf(right, sizeof(right), "every %g s%s%s", t->interval, t->real_ns ? "  " : "",
-		 t->real_ns ? text_clock(clock, t->real_ns) : "");
+	if (t->past)
+		snprintf(right, sizeof(right), "%.3g s until %s", t->interval,
+			 text_time(clock, t->real_ns));
+	else
+		snprintf(right, sizeof(right), "every %g s%s%s", t->interval,
+			 t->real_ns ? "  " : "", t->real_ns ? text_clock(clock, t->real_ns) : "");
 	len = (int)strlen(right);
 	if (x + 2 + len <= c->cols)
 		canvas_put(c, 0, c->cols - len, LOOK_PLAIN, right);
@@ -405,10 +409,13 @@ static void draw_last(const struct top *t, struct canvas *c)
 		canvas_put(c, y, 0, LOOK_STRONG, t->message);
 	} else if (c->cols < NARROW) {
 		canvas_put(c, y, 0, LOOK_PLAIN, t->watching ? "f g l  w write  q back  ? help" :
+			   t->past ? "t T e E time  q quit  ? help" :
 			   "Enter stacks  q quit  ? help");
 	} else {
 		canvas_put(c, y, 0, LOOK_PLAIN, t->watching ?
 			   "f faults  g growth  l leaks   w write  s interval  q back  ? help" :
+			   t->past ? "t next  T back  e E next, last event  G M H F N order  p filter  "
+			   "q quit  ? help" :
 			   "Enter stacks  G M H F N order  p filter  s interval  q quit  ? help");
 	}
 }
@@ -420,8 +427,8 @@ static void draw_advice(const struct top *t, struct canvas *c, int y)
 
 	if (!t->moment.has || f->what == FOUND_NOTHING)
 		return;
-	x = canvas_put(c, y, 0, LOOK_PLAIN, "next: ");
-	canvas_put(c, y, x, LOOK_STRONG, f->command);
+	x = canvas_put(c, y, 0, LOOK_PLAIN, *f->command ? "next: " : "seen: ");
+	canvas_put(c, y, x, LOOK_STRONG, *f->command ? f->command : f->seen);
 }
 
 static void draw_machine(struct top *t, struct canvas *c)
@@ -507,6 +514,7 @@ static const char *const help[] = {
 	"p, /      filter by number or name",
 	"s, d      interval in seconds",
 	"w         write the stacks: .memtap",
+	"t T, e E  --at: next and last moment, event",
 	"q         quit",
 	"",
 	"+HEAP/s is of private mappings that can",

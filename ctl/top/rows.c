@@ -97,6 +97,8 @@ void top_read_pss(struct top *t, const struct machine_at *at)
 	const size_t nr = t->shown ? t->shown : TOP_BATCH;
 
 	t->no_pss = 0;
+	if (at->past_ns)
+		return;
 	machine_pss_begin(at, &t->pss);
 	for (size_t i = t->shown ? t->first : 0, k = 0; k < nr && i < t->nr_rows; i++, k++) {
 		machine_pss(at, &t->pss, &all->at[t->rows[i].now - all->at]);

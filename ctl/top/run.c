@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "history/past.h"
 #include "top/batch.h"
 #include "top/screen.h"
 #include "top/top.h"
@@ -24,6 +25,8 @@ struct run {
 	struct machine_at at;
 	struct canvas canvas;
 	struct top_view *view;
+	struct past past;
+	size_t sample;			/* of the history, where t.past */
 	int signals;			/* a descriptor */
 	int said;			/* what the rest of memtap says: stderr, to be read */
 	int stderr_was;
@@ -51,8 +54,63 @@ static int look(struct top *t, const struct machine_at *at)
 	return err;
 }
 
+/* Sample @i of the history, against the one before it. */
+static int look_back(struct run *r, size_t i)
+{
+	struct machine m;
+	int err = 0;
+
+	for (size_t k = i - 1; !err && k <= i; k++) {
+		r->at = past_at(&r->past, k);
+		err = history_copy(r->past.c, k, &m);
+		if (!err)
+			err = top_take(&r->t, &r->at, &m);
+		machine_free(&m);
+	}
+	r->sample = i;
+	r->t.real_ns = r->past.h->samples[i].real_ns;
+	r->t.interval = (double)(r->past.h->samples[i].ns - r->past.h->samples[i - 1].ns) / 1e9;
+	return err;
+}
+
+/* The next sample in this direction that can be compared, or that something happened in. */
+static int move(struct run *r, bool forward, bool event)
+{
+	const struct history *h = r->past.h;
+	char text[HISTORY_TEXT];
+	const struct machine *m;
+	struct machine before;
+	unsigned int what = 0;
+	size_t i = r->sample;
+	int err = 0;
+
+	while (!err && (forward ? ++i < h->nr_samples : --i > 0)) {
+		if (history_gap(h, i) != GAP_NONE) {
+			snprintf(r->t.message, sizeof(r->t.message), "%.255s",
+				 history_gap_text(h, i, text));
+			continue;
+		}
+		if (event) {
+			err = history_copy(r->past.c, i - 1, &before);
+			if (!err)
+				err = history_read(r->past.c, i, &m, NULL);
+			what = err ? 0 : triage_events(&before, m);
+			machine_free(&before);
+		}
+		if (!event || what)
+			return err ? err : look_back(r, i);
+	}
+	if (!err)
+		snprintf(r->t.message, sizeof(r->t.message), "%s%s", event ? "no event of that kind "
+			 "(kill, stall, growth) until " : "", forward ? "the end of the history" :
+			 "the beginning of the history");
+	return err;
+}
+
 static int fail_look(int err)
 {
+	if (err == -EBADMSG)
+		return fail_text("the history was changed or damaged meanwhile");
 	return err == -ENOMEM ? fail_text("no memory") :
 	       fail_text("/proc/meminfo cannot be read: %s; is /proc mounted?", strerror(-err));
 }
@@ -214,7 +272,7 @@ static void open_view(struct run *r)
 	refresh_view(r);
 }
 
-static void do_ask(struct run *r)
+static int do_ask(struct run *r)
 {
 	struct top *t = &r->t;
 	const enum top_ask ask = t->ask;
@@ -228,6 +286,9 @@ static void do_ask(struct run *r)
 		close_view(r);
 	else if (ask == ASK_WRITE && r->view)
 		view_write(r->view, t->name, t->input);
+	else if (ask >= ASK_NEXT)
+		return move(r, ask == ASK_NEXT || ask == ASK_NEXT_EVENT, ask >= ASK_NEXT_EVENT);
+	return 0;
 }
 
 /* ---- the terminal ---- */
@@ -245,7 +306,7 @@ static void do_signal(struct run *r)
 }
 
 /* False: the terminal is gone. */
-static bool do_keys(struct run *r)
+static bool do_keys(struct run *r, int *err)
 {
 	bool any = false;
 	int key;
@@ -253,7 +314,9 @@ static bool do_keys(struct run *r)
 	while (!r->over && (key = screen_key()) != TOP_NO_KEY) {
 		any = true;
 		top_key(&r->t, key, r->canvas.rows);
-		do_ask(r);
+		*err = do_ask(r);
+		if (*err)
+			break;
 	}
 	return any;
 }
@@ -263,6 +326,8 @@ static int tick(struct run *r)
 	const __u64 step = (__u64)(r->t.interval * 1e9), now = now_ns(CLOCK_MONOTONIC);
 	int err;
 
+	if (r->t.past)
+		return 0;
 	/* a new interval counts from now on */
 	if (r->next > now + step)
 		r->next = now + step;
@@ -282,7 +347,7 @@ static int loop(struct run *r)
 		{ .fd = STDIN_FILENO, .events = POLLIN },
 		{ .fd = r->signals, .events = POLLIN },
 	};
-	int err = look(&r->t, &r->at);
+	int err = r->t.past ? look_back(r, r->past.last) : look(&r->t, &r->at);
 	__u64 now;
 
 	/* a first look at what changes comes soon */
@@ -290,13 +355,13 @@ static int loop(struct run *r)
 	while (!err && !r->over) {
 		draw(r);
 		now = now_ns(CLOCK_MONOTONIC);
-		poll(fds, 2, r->next > now ? (int)((r->next - now + 999999) / 1000000) : 0);
+		poll(fds, 2, r->t.past ? -1 : r->next > now ? (int)((r->next - now + 999999) / 1000000) : 0);
 		do_signal(r);
 		if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
 			r->over = true;
-		else if ((fds[0].revents & POLLIN) && !do_keys(r))
+		else if ((fds[0].revents & POLLIN) && !do_keys(r, &err))
 			r->over = true;
-		if (!r->over)
+		if (!r->over && !err)
 			err = tick(r);
 	}
 	return err;
@@ -336,6 +401,25 @@ static int run_screen(struct run *r)
 	return err ? fail_look(err) : 0;
 }
 
+static int batch_back(struct run *r, const struct opts *o)
+{
+	char text[HISTORY_TEXT];
+	int err = 0;
+
+	for (size_t i = r->past.first + 1; !err && i <= r->past.last; i++) {
+		if (history_gap(r->past.h, i) != GAP_NONE) {
+			note("%s", history_gap_text(r->past.h, i, text));
+			continue;
+		}
+		err = look_back(r, i);
+		if (!err && o->json)
+			batch_json(&r->t, stdout);
+		else if (!err)
+			err = batch_print(&r->t, stdout);
+	}
+	return err ? fail_look(err) : 0;
+}
+
 static void watch_only(struct top *t, const struct opts *o)
 {
 	if (o->pids.nr)
@@ -372,10 +456,18 @@ int cmd_top(const struct cmd *cmd, struct opts *o)
 	r->at.budget_ns = BUDGET_NS;
 	r->t.interval = o->interval > 0 ? o->interval : 1;
 	watch_only(&r->t, o);
+	r->t.past = past_asked(o);
+	ret = r->t.past && o->interval > 0 ?
+	      usage_error(cmd->name, "an interval is not for --at and --between") :
+	      r->t.past ? past_open(cmd->name, o, &r->past) : 0;
+	if (ret)
+		goto out;
 	if (o->json || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO) || is_dumb())
-		ret = batch(r, o);
+		ret = r->t.past ? batch_back(r, o) : batch(r, o);
 	else
 		ret = run_screen(r);
+	past_close(&r->past);
+out:
 	top_free(&r->t);
 	canvas_free(&r->canvas);
 	free(r);

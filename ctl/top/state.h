@@ -39,7 +39,8 @@ enum top_key {
 enum top_what { TOP_FAULTS = 'f', TOP_GROWTH = 'g', TOP_LEAKS = 'l' };
 
 /* What others are to do after a key. */
-enum top_ask { ASK_NOTHING, ASK_QUIT, ASK_OPEN, ASK_CLOSE, ASK_WRITE };
+enum top_ask { ASK_NOTHING, ASK_QUIT, ASK_OPEN, ASK_CLOSE, ASK_WRITE,
+	       ASK_NEXT, ASK_BACK, ASK_NEXT_EVENT, ASK_BACK_EVENT };
 
 enum top_prompt { PROMPT_NONE, PROMPT_INTERVAL, PROMPT_FILTER, PROMPT_FILE };
 
@@ -53,6 +54,7 @@ struct top {
 	struct machine_pss pss;
 	double interval;
 	__u64 real_ns;			/* time of day to be shown; 0: none */
+	bool past;			/* it is over: a moment of the history */
 
 	/* the page of the machine */
 	enum top_sort sort;

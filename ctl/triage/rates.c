@@ -104,3 +104,20 @@ __s64 triage_own(const struct machine_holder *h)
 	/* before v4.5 these are not told apart */
 	return (__s64)(h->anon ? h->anon + h->swap : h->bytes - h->file - h->shmem);
 }
+
+unsigned int triage_events(const struct machine *before, const struct machine *now)
+{
+	const __u64 *was = before->f.mem, *is = now->f.mem;
+	const __u64 stalled = now->psi.some_us - before->psi.some_us;
+	const __s64 grew = (__s64)(is[MEM_ANON] + is[MEM_SHMEM] - was[MEM_ANON] - was[MEM_SHMEM]);
+	unsigned int events = 0;
+
+	if (now->f.vm[VM_OOM_KILLS] > before->f.vm[VM_OOM_KILLS] || now->log.nr > before->log.nr)
+		events |= TRIAGE_KILL;
+	if (now->psi.has && before->psi.has && now->psi.some_us > before->psi.some_us &&
+	    now->ns > before->ns && stalled >= (now->ns - before->ns) / 10000)
+		events |= TRIAGE_STALL;
+	if (grew > 0 && (__u64)grew >= is[MEM_TOTAL] / 100)
+		events |= TRIAGE_GROWTH;
+	return events;
+}

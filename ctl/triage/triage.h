@@ -114,6 +114,12 @@ double triage_unusable(const struct machine *m);
 /* The command and the reason of a finding that has all else. */
 void triage_advise(struct triage_finding *f, const struct machine_at *at);
 
+/* What happened from one moment to the next, for people who look for the moments that matter. */
+#define TRIAGE_KILL	(1U << 0)	/* for lack of memory */
+#define TRIAGE_STALL	(1U << 1)	/* tasks waited for memory a tenth of the time */
+#define TRIAGE_GROWTH	(1U << 2)	/* processes and shared memory: a hundredth of all memory */
+unsigned int triage_events(const struct machine *before, const struct machine *now);
+
 /* One of the table, for tests: the command of a line, or NULL behind the last one. */
 const char *triage_advice(size_t nr);
 

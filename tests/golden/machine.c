@@ -5,7 +5,7 @@
 /* LINK: ctl/machine/kernel.c ctl/machine/log.c ctl/machine/machine.c */
 /* LINK: ctl/machine/process.c ctl/machine/pinned.c ctl/machine/pss.c ctl/machine/smaps.c */
 /* LINK: ctl/machine/shared.c ctl/machine/text.c */
-/* LINK: ctl/machine/zones.c */
+/* LINK: ctl/machine/zones.c ctl/machine/rows.c ctl/history/code.c */
 /* LINK: ctl/machine/owners.c ctl/render/ps.c ctl/render/ps_machine.c ctl/render/ps_sums.c */
 /* LINK: ctl/base/opt_table.c */
 /* LINK: ctl/triage/advice.c ctl/triage/grow.c ctl/triage/holds.c ctl/triage/kernel.c */
@@ -32,6 +32,7 @@
  * [pid=PID] [cgroup=PATH] [json]: what `memtap diagnose` asks, and concludes when the first
  * question is answered by the report NAME.txt of $GOLDEN, has ended as enum ask_end says, and so
  * many MiB were seen, of which (4) came while it was recorded.
+ * past: as a history has it, of a moment that is over.
  * late=N: there was no time for N more processes, at both moments.
  */
 #include <errno.h>
@@ -39,6 +40,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "history/int.h"
 #include "render/diagnose.h"
 #include "render/doctor.h"
 #include "render/metrics.h"
@@ -314,13 +316,32 @@ static int top(char **argv, const char *size, const char *keys, double seconds, 
 	return 0;
 }
 
+/* @m as it comes back from a history in which @before (NULL: none) is the sample before. */
+static bool through_history(const struct machine *before, struct machine *m)
+{
+	static char names[65536];
+	static __u8 bytes[1 << 20];
+	static struct code_map map;
+	struct machine back;
+	const size_t nr = code_fields(names, sizeof(names));
+	const size_t len = code_put(before, m, bytes, sizeof(bytes));
+
+	if (code_map_make(&map, names, nr) || code_get(&map, before, bytes, len, &back, NULL))
+		return false;
+	memcpy(back.release, m->release, sizeof(back.release));
+	memcpy(back.host, m->host, sizeof(back.host));
+	machine_free(m);
+	*m = back;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	struct triage_opts o = { .out = stdout };
 	struct machine_at at_before, at;
 	struct machine before, now;
 	struct triage t;
-	bool census = false, doc = false;
+	bool census = false, doc = false, past = false;
 	const char *size = NULL, *keys = "", *owners = NULL;
 	double seconds = 2;
 	unsigned int what;
@@ -342,6 +363,7 @@ int main(int argc, char **argv)
 			size = strchr(argv[i], '=') ? argv[i] + 4 : "";
 		if (!strncmp(argv[i], "keys=", 5))
 			keys = argv[i] + 5;
+		past |= !strcmp(argv[i], "past");
 		doc |= !strcmp(argv[i], "doctor");
 		if (!strncmp(argv[i], "ps=", 3))
 			owners = argv[i] + 3;
@@ -364,8 +386,14 @@ int main(int argc, char **argv)
 		if (!read_tree(argv[2], what, &at, &now)) {
 			before.ns = 0;
 			now.ns = (__u64)(seconds * 1e9);
+			if (past && (!through_history(NULL, &before) ||
+				     !through_history(&before, &now)))
+				return 1;
+			at.past_ns = past ? 1790000000000000000ULL : 0;
+			o.past = past;
+			o.real_ns = at.past_ns;
 			ret = triage_look(&t, &at, &before, &now, census) ? 1 : 0;
-			if (!ret && !census)
+			if (!ret && !census && !past)
 				ret = machine_read_pss(&at, &now, t.processes) ? 1 : 0;
 			if (!ret) {
 				(census ? render_census : render_triage)(&t, &o);
