@@ -38,18 +38,26 @@ void peaktab_init(struct peaktab *t, struct peak_stack *stacks, u32 nr, u32 *hea
 	t->mask = nr_heads - 1;
 	t->seed = seed * MIX;
 	t->next_slot = 1;
+	t->rises = 1;		/* no stack has seen it */
 }
 
-static __always_inline u32 *head_of(const struct peaktab *t, u64 who, u32 ustack)
+void peaktab_own(const struct peaktab *t, struct peak_owner *o, struct peak_level *space, u64 who)
 {
-	u64 h = ((who ^ t->seed) + ustack * MIX) * FINAL;
+	o->space = space;
+	o->who = who;
+	o->hash = (u32)(((who ^ t->seed) * FINAL) >> 32);
+}
 
-	return &t->heads[(u32)(h >> 32) & t->mask];
+static u32 *head_of(const struct peaktab *t, u64 who, u32 ustack)
+{
+	struct peak_owner o;
+
+	peaktab_own(t, &o, NULL, who);
+	return &t->heads[peaktab_head(t, o.hash, ustack)];
 }
 
 /* A slot that nobody has, in a chain. */
-static __attribute__((__noinline__)) u32 add_stack(struct peaktab *t, u32 *head, u64 who,
-						    u32 ustack)
+static u32 add_stack(struct peaktab *t, u32 *head, u64 who, u32 ustack)
 {
 	u32 slot = t->free;
 	struct peak_stack *s;
@@ -70,19 +78,20 @@ static __attribute__((__noinline__)) u32 add_stack(struct peaktab *t, u32 *head,
 	return slot;
 }
 
-u32 peaktab_find_slot(struct peaktab *t, u64 who, u32 ustack)
+static u32 find(struct peaktab *t, const struct peak_owner *o, u32 ustack)
 {
-	u32 *head = head_of(t, who, ustack), slot = *head, left = PEAKTAB_CHAIN;
+	u32 *head = &t->heads[peaktab_head(t, o->hash, ustack)], slot = *head;
+	u32 left = PEAKTAB_CHAIN;
 	const struct peak_stack *s;
 
 	for (; slot; slot = s->next) {
 		s = &t->stacks[slot];
-		if (s->who == who && s->ustack == ustack)
+		if (s->who == o->who && s->ustack == ustack)
 			return slot;
 		if (unlikely(!--left))
 			return 0;
 	}
-	return add_stack(t, head, who, ustack);
+	return add_stack(t, head, o->who, ustack);
 }
 
 static void save(struct peak_stack *s, u32 i, u64 number)
@@ -94,48 +103,77 @@ static void save(struct peak_stack *s, u32 i, u64 number)
 	s->saved_bytes[i] = s->bytes - s->freed_bytes;
 }
 
-void peaktab_save(const struct peaktab *t, const struct peak_level *space, struct peak_stack *s)
+/* The stack is about to change: it keeps what it had at the last peaks. */
+static void save_all(const struct peaktab *t, const struct peak_level *space, struct peak_stack *s)
 {
 	save(s, PEAK_SPACE, space->number);
 	save(s, PEAK_ALL, t->all.number);
+	s->seen = t->rises;
 }
 
-static void rise(struct peak_level *l, struct peak_stack *s, u32 i, u32 time)
+/*
+ * Before a change as above; but of a peak that is new it keeps what it has, when it changes again.
+ * Returns whether this is one.
+ */
+static u32 come(struct peak_level *l, struct peak_stack *s, u32 i, u64 size, u32 time)
 {
-	if (l->bytes <= l->peak) {
+	if (l->left >= size) {
+		l->left -= size;
 		save(s, i, l->number);
-		return;
+		return 0;
 	}
-	l->peak = l->bytes;
+	l->peak += size - l->left;
+	l->left = 0;
 	l->number++;
 	l->time = time;
+	return 1;
 }
 
-void peaktab_rise(struct peaktab *t, struct peak_level *space, struct peak_stack *s, u32 time)
+static void go(struct peaktab *t, struct peak_level *space, const struct peak_gone *gone)
 {
-	rise(space, s, PEAK_SPACE, time);
-	rise(&t->all, s, PEAK_ALL, time);
+	/* slot 0 stands for all stacks without room: nobody reads what it has */
+	save_all(t, space, &t->stacks[gone->slot]);
+	peaktab_went(t, space, gone->slot, gone->size, gone->temporary);
 }
 
-u32 peaktab_add(struct peaktab *t, struct peak_level *space, u64 who, u32 ustack, u64 size,
-		const struct peak_gone *gone, u32 time, u32 *guess)
+u32 peaktab_add(struct peaktab *t, const struct peak_owner *o, u32 ustack, u64 size,
+		const struct peak_gone *gone, u32 time)
 {
-	return peaktab_add_here(t, space, who, ustack, size, gone, time, guess);
+	struct peak_stack *s;
+	u32 slot, rises;
+
+	port_lock_quick(&t->lock);
+	if (gone)
+		go(t, o->space, gone);
+	slot = find(t, o, ustack);
+	if (!slot)
+		t->lost++;
+	s = &t->stacks[slot];
+	rises = come(o->space, s, PEAK_SPACE, size, time);
+	rises += come(&t->all, s, PEAK_ALL, size, time);
+	s->seen = t->rises;
+	t->rises += rises;
+	s->allocs++;
+	s->bytes += size;
+	port_unlock_quick(&t->lock);
+	return slot;
 }
 
 void peaktab_remove(struct peaktab *t, struct peak_level *space, const struct peak_gone *gone)
 {
-	peaktab_remove_here(t, space, gone);
+	port_lock_quick(&t->lock);
+	go(t, space, gone);
+	port_unlock_quick(&t->lock);
 }
 
 void peaktab_end(struct peaktab *t, struct peak_level *space)
 {
-	port_lock(&t->lock);
+	port_lock_quick(&t->lock);
 	if (!space->gone) {
-		t->all.bytes -= space->bytes;
+		t->all.left += peak_live(space);
 		space->gone = t->all.number + 1;
 	}
-	port_unlock(&t->lock);
+	port_unlock_quick(&t->lock);
 }
 
 /* --- reading ---------------------------------------------------------------- */
@@ -183,7 +221,7 @@ u32 peaktab_read(struct peaktab *t, peak_space_fn space, void *ctx, u32 *slot,
 	const struct peak_stack *s;
 	u32 nr = 0;
 
-	port_lock(&t->lock);
+	port_lock_quick(&t->lock);
 	if (!*slot)
 		*slot = 1;
 	for (; nr < most && *slot < t->next_slot; (*slot)++) {
@@ -192,7 +230,7 @@ u32 peaktab_read(struct peaktab *t, peak_space_fn space, void *ctx, u32 *slot,
 			tell(t, s->number[PEAK_SPACE] == FORGOTTEN ? NULL :
 			     space(ctx, (u32)(s->who >> 32)), s, &out[nr++]);
 	}
-	port_unlock(&t->lock);
+	port_unlock_quick(&t->lock);
 	return nr;
 }
 
@@ -203,9 +241,9 @@ void peaktab_all(struct peaktab *t, struct peak_level *out)
 
 void peaktab_space(struct peaktab *t, const struct peak_level *space, struct peak_level *out)
 {
-	port_lock(&t->lock);
+	port_lock_quick(&t->lock);
 	*out = *space;
-	port_unlock(&t->lock);
+	port_unlock_quick(&t->lock);
 }
 
 /* --- making room ------------------------------------------------------------ */
@@ -249,7 +287,7 @@ int peaktab_forget(struct peaktab *t, const struct peak_level *space, u32 id, u3
 	const struct peak_stack *s;
 	int more_slots;
 
-	port_lock(&t->lock);
+	port_lock_quick(&t->lock);
 	if (!*slot)
 		*slot = 1;
 	for (; most && *slot < t->next_slot; (*slot)++, most--) {
@@ -261,6 +299,6 @@ int peaktab_forget(struct peaktab *t, const struct peak_level *space, u32 id, u3
 			drop(t, *slot);
 	}
 	more_slots = *slot < t->next_slot;
-	port_unlock(&t->lock);
+	port_unlock_quick(&t->lock);
 	return more_slots;
 }

@@ -14,6 +14,9 @@
  * An event that changes a stack first saves that, if a newer peak has come since.  So a peak
  * costs a few stores, and nothing is copied.
  *
+ * One number is compared instead of two: that of all rises so far.  A stack that has seen the last
+ * one is saved for the last peak of its space and of all.
+ *
  * A stack that is not saved for the last peak has not changed since: it has what it had then.
  * Where there is no room for a stack, the sums and the peaks are still right.
  *
@@ -26,8 +29,8 @@
 
 /* An address space, or all of them. */
 struct peak_level {
-	u64 bytes;		/* that live now, */
-	u64 peak;		/* and at most */
+	u64 peak;		/* bytes that lived at most; */
+	u64 left;		/* so many less live now: peak_live() */
 	u64 number;		/* of the last peak: how many there were */
 	u64 gone;		/* a space: 1 + the number of all's peak when it ended; or 0 */
 	u32 time;		/* of the last peak, in the caller's unit */
@@ -43,12 +46,21 @@ struct peak_stack {
 	u64 number[PEAK_LEVELS];	/* of the peak that is saved */
 	u64 saved_blocks[PEAK_LEVELS], saved_bytes[PEAK_LEVELS];
 	u64 temporary, temporary_bytes;	/* of what was allocated */
-	u64 reserved[2];	/* two cache lines */
+	u64 seen;		/* the table's rises, when both peaks were last saved */
+	u64 reserved;		/* two cache lines */
+};
+
+/* Who allocates: peaktab_own() fills it in. */
+struct peak_owner {
+	struct peak_level *space;
+	u64 who;
+	u32 hash;
 };
 
 struct peaktab {
 	port_lock_t lock;
 	struct peak_level all;
+	u64 rises;		/* new peaks of any level, and 1 */
 	struct peak_stack *stacks;
 	u32 *heads;
 	u32 nr;			/* slots, number 0 included */
@@ -79,6 +91,14 @@ u64 peaktab_layout(u64 bytes, u32 *nr, u32 *nr_heads);
 void peaktab_init(struct peaktab *t, struct peak_stack *stacks, u32 nr, u32 *heads,
 		  u32 nr_heads, u32 seed);
 
+void peaktab_own(const struct peaktab *t, struct peak_owner *o, struct peak_level *space,
+		 u64 who);
+
+static inline u64 peak_live(const struct peak_level *l)
+{
+	return l->peak - l->left;
+}
+
 /* What is freed: @slot is what peaktab_add() returned for it. */
 struct peak_gone {
 	u64 size;
@@ -90,12 +110,11 @@ struct peak_gone {
  * peaktab_add() - memory is allocated
  * @gone:	what is freed in the same moment, by realloc(); or NULL
  * @time:	now
- * @guess:	where the last one was, or 0: out, where this one is
  *
  * Return: the slot of its stack, to be kept with the block; 0: there is no room for it.
  */
-u32 peaktab_add(struct peaktab *t, struct peak_level *space, u64 who, u32 ustack, u64 size,
-		const struct peak_gone *gone, u32 time, u32 *guess);
+u32 peaktab_add(struct peaktab *t, const struct peak_owner *o, u32 ustack, u64 size,
+		const struct peak_gone *gone, u32 time);
 
 /* It is freed. */
 void peaktab_remove(struct peaktab *t, struct peak_level *space, const struct peak_gone *gone);

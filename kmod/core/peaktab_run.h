@@ -4,88 +4,61 @@
 
 #include "peaktab.h"
 
-/* peaktab_add() and peaktab_remove(), to be compiled into who calls them. */
+/*
+ * The common way of peaktab_add() and peaktab_remove(), to be compiled into who calls them: nobody
+ * else has the lock, the stack is the first of its chain, and nothing has to be saved.  It has no
+ * call, so that no register is kept for one.  Otherwise the lock is given back, and the others are
+ * called.
+ */
 
-/* peaktab.c, under the lock: the slot of a stack, which may be new; 0: there is no room */
-u32 peaktab_find_slot(struct peaktab *t, u64 who, u32 ustack);
-/* The stack is about to change: keeps what it had at the last peaks, */
-void peaktab_save(const struct peaktab *t, const struct peak_level *space, struct peak_stack *s);
-/* but where this is a new one. */
-void peaktab_rise(struct peaktab *t, struct peak_level *space, struct peak_stack *s, u32 time);
-
-/* Where the stack is, or is now; *@guess: where the thread's last one was.  0: no room. */
-static __always_inline u32 peaktab_find(struct peaktab *t, u64 who, u32 ustack, u32 *guess)
+/* Numbers of stacks are dense, so those of an owner meet no other of the same. */
+static __always_inline u32 peaktab_head(const struct peaktab *t, u32 hash, u32 ustack)
 {
-	const struct peak_stack *s = &t->stacks[*guess];
-
-	if (likely(s->who == who && s->ustack == ustack))
-		return *guess;
-	*guess = peaktab_find_slot(t, who, ustack);
-	return *guess;
+	return (hash + ustack) & t->mask;
 }
 
-/* A new peak of one of both, or the first change of this stack since the last one? */
-static __always_inline u32 peaktab_is_stale(const struct peaktab *t,
-					    const struct peak_level *space,
-					    const struct peak_stack *s)
+/* Under the lock: is an allocation only to be counted, in *@slot? */
+static __always_inline u32 peaktab_ready(const struct peaktab *t, const struct peak_owner *o,
+					 u32 ustack, u64 size, u32 *slot)
 {
-	return unlikely(s->number[PEAK_SPACE] != space->number) ||
-	       unlikely(s->number[PEAK_ALL] != t->all.number);
+	const struct peak_stack *s;
+
+	*slot = t->heads[peaktab_head(t, o->hash, ustack)];
+	s = &t->stacks[*slot];
+	return likely(s->who == o->who && s->ustack == ustack && s->seen == t->rises &&
+		      o->space->left >= size && t->all.left >= size);
 }
 
-static __always_inline void peaktab_come(struct peaktab *t, struct peak_level *space,
-					 struct peak_stack *s, u64 size, u32 time)
+static __always_inline void peaktab_came(struct peaktab *t, struct peak_level *space, u32 slot,
+					 u64 size)
 {
-	space->bytes += size;
-	t->all.bytes += size;
-	if (unlikely(space->bytes > space->peak) || unlikely(t->all.bytes > t->all.peak) ||
-	    peaktab_is_stale(t, space, s))
-		peaktab_rise(t, space, s, time);
+	struct peak_stack *s = &t->stacks[slot];
+
+	space->left -= size;
+	t->all.left -= size;
 	s->allocs++;
 	s->bytes += size;
 }
 
-static __always_inline void peaktab_go(struct peaktab *t, struct peak_level *space,
-				       const struct peak_gone *gone)
+/* The same of a free. */
+static __always_inline u32 peaktab_saved(const struct peaktab *t, u32 slot)
 {
-	/* slot 0 stands for all stacks without room: nobody reads what it has */
-	struct peak_stack *s = &t->stacks[gone->slot];
+	return likely(t->stacks[slot].seen == t->rises);
+}
 
-	space->bytes -= gone->size;
-	t->all.bytes -= gone->size;
-	if (peaktab_is_stale(t, space, s))
-		peaktab_save(t, space, s);
+static __always_inline void peaktab_went(struct peaktab *t, struct peak_level *space, u32 slot,
+					 u64 size, u32 temporary)
+{
+	struct peak_stack *s = &t->stacks[slot];
+
+	space->left += size;
+	t->all.left += size;
 	s->frees++;
-	s->freed_bytes += gone->size;
-	if (unlikely(gone->temporary)) {
+	s->freed_bytes += size;
+	if (unlikely(temporary)) {
 		s->temporary++;
-		s->temporary_bytes += gone->size;
+		s->temporary_bytes += size;
 	}
-}
-
-static __always_inline u32 peaktab_add_here(struct peaktab *t, struct peak_level *space,
-					    u64 who, u32 ustack, u64 size,
-					    const struct peak_gone *gone, u32 time, u32 *guess)
-{
-	u32 slot;
-
-	port_lock(&t->lock);
-	if (unlikely(gone))
-		peaktab_go(t, space, gone);
-	slot = peaktab_find(t, who, ustack, guess);
-	if (unlikely(!slot))
-		t->lost++;
-	peaktab_come(t, space, &t->stacks[slot], size, time);
-	port_unlock(&t->lock);
-	return slot;
-}
-
-static __always_inline void peaktab_remove_here(struct peaktab *t, struct peak_level *space,
-						const struct peak_gone *gone)
-{
-	port_lock(&t->lock);
-	peaktab_go(t, space, gone);
-	port_unlock(&t->lock);
 }
 
 #endif

@@ -2,7 +2,7 @@
 /* Update live blocks for allocator calls: allocate, free, reallocate. */
 #include "record/arch.h"
 #include "record/ring.h"
-#include "live/visit.h"
+#include "live/peak.h"
 
 #include "compat/task.h"
 
@@ -194,14 +194,25 @@ void heap_begin_call(struct memtap_heap_cpu *v)
 		take_old(v);
 }
 
+/*
+ * One whose end was not seen is taken out of the table of peaks behind the one that takes its
+ * place, so that a peak may have both.
+ */
+static noinline void not_new(const struct memtap_heap_cpu *v, int how, const struct live *b,
+			     const struct live *was)
+{
+	if (how == LIVETAB_REPLACED)
+		atomic64_inc(&memtap_heap_space_of(v->h, v->th->space)->replaced);
+	if (v->h->peaks)
+		heap_peak_gone(v, how == LIVETAB_REPLACED ? was : b);
+}
+
 static inline bool keep(const struct memtap_heap_cpu *v, u64 addr)
 {
 	struct memtap_heap_thread *th = v->th;
 	struct live b, was;
 	int how;
 
-	if (unlikely(v->h->peaks))
-		return heap_peak_keep(v, addr);
 	b.addr = addr;
 	b.size = th->size;
 	b.space = th->space;
@@ -211,9 +222,11 @@ static inline bool keep(const struct memtap_heap_cpu *v, u64 addr)
 	b.birth = unlikely(th->flags & CALL_OLD) ? th->old.birth : memtap_heap_now(v->h);
 	b.event = th->event;
 	b.flags = 0;
+	if (unlikely(v->h->peaks))
+		heap_peak_came(v, &b, addr);
 	how = livetab_put(&v->h->table, &b, &was);
-	if (unlikely(how == LIVETAB_REPLACED))
-		atomic64_inc(&memtap_heap_space_of(v->h, th->space)->replaced);
+	if (unlikely(how != LIVETAB_NEW))
+		not_new(v, how, &b, &was);
 	return how != LIVETAB_FULL;
 }
 
@@ -234,7 +247,7 @@ static noinline void filtered(struct memtap_heap_cpu *v)
 	if (!v->h->peaks)
 		return;
 	if (v->th->flags & CALL_OLD)
-		heap_peak_freed(v, &v->th->old);
+		heap_peak_gone(v, &v->th->old);
 	v->th->given = 0;
 }
 
@@ -286,7 +299,7 @@ static void failed_call(struct memtap_heap_cpu *v, bool realloc)
 	const struct memtap_heap_thread *th = v->th;
 
 	if (v->h->peaks && th->flags & CALL_OLD && (!th->size || th->flags & CALL_NO_ROOM))
-		heap_peak_freed(v, &th->old);
+		heap_peak_gone(v, &th->old);
 	/* realloc(p, 0) frees and returns NULL */
 	if (!realloc || v->th->size)
 		port_add64(&heap_account(v, v->event)->failed, 1);

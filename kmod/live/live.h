@@ -137,8 +137,9 @@ struct memtap_heap_thread {
 
 	struct sampler_state sampler;
 
-	u64 given;			/* MEMTAP_CFG_PEAK: the last block it was given */
-	u32 stack_slot;			/* of its stack, a guess at the next one's */
+	/* MEMTAP_CFG_PEAK: */
+	struct peak_owner owner;	/* of its blocks */
+	u64 given;			/* the last block it was given */
 	u16 tag;			/* in the flags of its blocks */
 };
 
@@ -366,6 +367,8 @@ u64 memtap_heap_peak_bytes(const struct memtap_session *s);
 int memtap_heap_peak_init(struct memtap_session *s, u32 seed);
 void memtap_heap_peak_free(struct memtap_heap *h);
 u16 memtap_heap_peak_tag(struct memtap_heap *h);
+/* The thread is in a space, or in another one. */
+void memtap_heap_peak_enter(struct memtap_heap *h, struct memtap_heap_thread *th);
 /* The slot of a space is about to be another one's. */
 bool memtap_heap_peak_forget(struct memtap_heap *h, struct memtap_heap_space *sp);
 /* A block of the table of blocks: whose it is. */

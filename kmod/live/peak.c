@@ -6,12 +6,10 @@
  * one event.  Between these the order of calls is known: what one thread has freed, and another
  * one got, was freed before.  Calls that overlap are in the order in which they are seen.
  */
-#include "core/livetab_run.h"
-#include "core/peaktab_run.h"
 #include "core/wire.h"
 #include "live/marks.h"
+#include "live/peak.h"
 #include "live/stream.h"
-#include "live/visit.h"
 
 #include "compat/valloc.h"
 
@@ -71,71 +69,49 @@ u16 memtap_heap_peak_tag(struct memtap_heap *h)
 {
 	if (!h->peaks)
 		return 0;
-	return (port_fetch_add(&h->next_tag, 1) % TAGS + 1) << TAG_SHIFT;
+	return (port_fetch_add(&h->next_tag, 1) % TAGS + 1) << TAG_SHIFT | LIVE_STACK;
+}
+
+void memtap_heap_peak_enter(struct memtap_heap *h, struct memtap_heap_thread *th)
+{
+	if (h->peaks)
+		peaktab_own(h->peaks, &th->owner, &memtap_heap_space_of(h, th->space)->peak,
+			    peak_who(th->space, th->task_id));
 }
 
 /* --- calls ------------------------------------------------------------------ */
 
-/* Nothing was allocated by this thread since. */
-static inline bool is_temporary(const struct memtap_heap_thread *th, const struct live *b)
-{
-	return th->given == b->addr && (b->flags & ~LIVE_STACK) == th->tag;
-}
-
-static inline void free_of(const struct memtap_heap_thread *th, const struct live *b,
-			   struct peak_gone *gone)
+static void gone_of(const struct memtap_heap_thread *th, const struct live *b,
+		    struct peak_gone *gone)
 {
 	gone->size = b->size;
 	gone->slot = b->flags & LIVE_STACK ? b->task : 0;
-	gone->temporary = is_temporary(th, b);
+	gone->temporary = heap_peak_temporary(th, b);
 }
 
-noinline void heap_peak_freed(const struct memtap_heap_cpu *v, const struct live *b)
+void heap_peak_gone(const struct memtap_heap_cpu *v, const struct live *b)
 {
-	struct memtap_heap_space *sp = memtap_heap_space_of(v->h, v->th->space);
 	struct peak_gone gone;
 
-	free_of(v->th, b, &gone);
-	peaktab_remove_here(v->h->peaks, &sp->peak, &gone);
+	gone_of(v->th, b, &gone);
+	peaktab_remove(v->h->peaks, v->th->owner.space, &gone);
 }
 
-/*
- * The block is in no other thread's hands yet.  One whose end was not seen is taken out behind
- * it, so that a peak may have both.
- */
-noinline bool heap_peak_keep(const struct memtap_heap_cpu *v, u64 addr)
+void heap_peak_keep(const struct memtap_heap_cpu *v, struct live *b)
 {
 	struct memtap_heap_thread *th = v->th;
-	struct memtap_heap_space *sp = memtap_heap_space_of(v->h, th->space);
 	const bool moved = th->flags & CALL_OLD;
 	struct peak_gone gone;
-	struct live b, was;
-	u32 now = memtap_heap_now(v->h), slot;
-	int how;
+	u32 slot;
 
-	if (unlikely(moved))
-		free_of(th, &th->old, &gone);
-	slot = peaktab_add_here(v->h->peaks, &sp->peak, peak_who(th->space, th->task_id),
-				th->ustack, th->size, unlikely(moved) ? &gone : NULL, now,
-				&th->stack_slot);
-	th->given = addr;
-	b.addr = addr;
-	b.size = th->size;
-	b.space = th->space;
-	b.ustack = th->ustack;
-	b.task = likely(slot) ? slot : th->task_id;
-	b.birth = unlikely(moved) ? th->old.birth : now;
-	b.event = th->event;
-	b.flags = likely(slot) ? th->tag | LIVE_STACK : th->tag;
-	how = livetab_put_here(&v->h->table, &b, &was);
-	if (likely(how == LIVETAB_NEW))
-		return true;
-	if (how == LIVETAB_REPLACED)
-		atomic64_inc(&sp->replaced);
-	else
-		was = b;
-	heap_peak_freed(v, &was);
-	return how != LIVETAB_FULL;
+	if (moved)
+		gone_of(th, &th->old, &gone);
+	slot = peaktab_add(v->h->peaks, &th->owner, th->ustack, th->size, moved ? &gone : NULL,
+			   memtap_heap_now(v->h));
+	if (slot)
+		b->task = slot;
+	b->flags = slot ? th->tag : th->tag & ~LIVE_STACK;
+	th->given = b->addr;
 }
 
 u32 memtap_heap_task_of(const struct memtap_heap *h, const struct live *b)
@@ -249,7 +225,7 @@ MEMTAP_HEAP_PUT(peak)
 	r = wire_begin(buf, room, MEMTAP_REC_PEAK, sizeof(*r));
 	if (!r)
 		return NULL;
-	r->bytes = l.bytes;
+	r->bytes = peak_live(&l);
 	r->peak_bytes = l.peak;
 	r->peak_number = l.number;
 	r->peak_ns = l.number ? memtap_alloc_time_ns(s, l.time) : 0;

@@ -145,6 +145,7 @@ static bool enter_space(struct memtap_session *s, struct memtap_heap_thread *th)
 	if (!space)
 		return false;
 	th->task_id = memtap_tasks_current(s, cpu, &th->task_space);
+	memtap_heap_peak_enter(s->heap, th);
 	sp = memtap_heap_space_of(s->heap, space);
 	if (sp->pid == current->tgid || !sp->task)
 		sp->task = th->task_id;

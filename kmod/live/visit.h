@@ -43,9 +43,4 @@ void heap_free_block(struct memtap_heap_cpu *v);
 void heap_begin_call(struct memtap_heap_cpu *v);
 void heap_end_call(struct memtap_heap_cpu *v, u64 result);
 
-/* --- peak.c: the same of blocks, with MEMTAP_CFG_PEAK */
-/* Keeps what a call hands out; whether there was room. */
-bool heap_peak_keep(const struct memtap_heap_cpu *v, u64 addr);
-void heap_peak_freed(const struct memtap_heap_cpu *v, const struct live *b);
-
 #endif

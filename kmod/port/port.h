@@ -45,6 +45,24 @@ typedef raw_spinlock_t port_lock_t;
 #define port_trylock(l)			raw_spin_trylock(l)
 #define port_unlock(l)			raw_spin_unlock(l)
 
+/*
+ * The same without a count of preemption, which cannot happen, and without a call.  lockdep does
+ * not see it: only for a lock under which no other is taken, that is always taken like this.
+ */
+#define port_lock_quick(l)		arch_spin_lock(&(l)->raw_lock)
+#define port_unlock_quick(l)		arch_spin_unlock(&(l)->raw_lock)
+
+static __always_inline int port_trylock_quick(port_lock_t *l)
+{
+#if defined(CONFIG_QUEUED_SPINLOCKS) && defined(try_cmpxchg)
+	int was = 0;	/* as arch_spin_lock() does: arch_spin_trylock() would look before */
+
+	return likely(try_cmpxchg(&l->raw_lock.val.counter, &was, _Q_LOCKED_VAL));
+#else
+	return arch_spin_trylock(&l->raw_lock);
+#endif
+}
+
 /* Position of the highest set bit, 1 .. 64; 0 for 0. */
 #define port_fls64(v)		fls64(v)
 

@@ -216,6 +216,9 @@ TOOLS = [
            "leaks -p {pid} --unwind fp --older 0 --top 0 --no-mappings --json -o {out}"),
     memtap("memtap-free-stacks", "pairs",
            "leaks -p {pid} --free-stacks --older 0 --top 0 --no-mappings --json -o {out}"),
+    # the blocks of the peak are some more than those that are left
+    memtap("memtap-peak", "pairs", "leaks -p {pid} --peak --top 0 --no-mappings --json -o {out}",
+           estimate=True),
     memtap("memtap-sampled", "pairs",
            "leaks -p {pid} --sample-bytes 512K --older 0 --top 0 --no-mappings --json -o {out}",
            estimate=True),

@@ -52,6 +52,10 @@ static inline void port_lock(port_lock_t *l)
 		sched_yield();		/* its holder may need this CPU */
 }
 
+#define port_lock_quick(l)	port_lock(l)
+#define port_trylock_quick(l)	port_trylock(l)
+#define port_unlock_quick(l)	port_unlock(l)
+
 static inline u32 port_fls64(u64 v)
 {
 	return v ? 64 - (u32)__builtin_clzll(v) : 0;

@@ -2,7 +2,7 @@
 /* LINK: kmod/core/peaktab.c */
 #include <stdlib.h>
 
-#include "peaktab.h"
+#include "peak_way.h"
 #include "tap.h"
 
 enum { SPACES = 4, STACKS = 24, BLOCKS = 400 };
@@ -26,7 +26,6 @@ static struct had gone_of_all[STACKS];	/* that forgotten spaces had at the peak 
 static u64 live[SPACES + 1], peak[SPACES + 1], all_live, all_peak;
 static u64 allocs, temporary;
 static struct block blocks[BLOCKS];
-static u32 guess;			/* where the last stack was, of whatever space */
 
 static void make(u32 nr, u32 heads)
 {
@@ -42,7 +41,6 @@ static void make(u32 nr, u32 heads)
 	memset(live, 0, sizeof(live));
 	memset(peak, 0, sizeof(peak));
 	memset(blocks, 0, sizeof(blocks));
-	guess = 0;
 	all_live = all_peak = allocs = temporary = 0;
 	for (u32 i = 0; i <= SPACES; i++)
 		ids[i] = i;
@@ -85,9 +83,12 @@ static void model_remove(const struct block *b)
 
 static void fill(struct block *b, u32 space, u32 stack, u64 size, const struct peak_gone *gone)
 {
+	struct peak_owner o;
+
 	*b = (struct block){ space, stack, size, 0 };
-	b->slot = peaktab_add(&tab, &levels[space], peak_who(ids[space], 1000 + space),
-			      8 + 3 * stack, size, gone, 1, &guess);
+	peaktab_own(&tab, &o, &levels[space], peak_who(ids[space], 1000 + space));
+	b->slot = gone || size % 5 == 4 ? peaktab_add(&tab, &o, 8 + 3 * stack, size, gone, 1) :
+		  peak_come(&tab, &o, 8 + 3 * stack, size);
 	model_add(space, stack, size);
 }
 
@@ -95,7 +96,7 @@ static void drop(struct block *b, int is_temporary)
 {
 	const struct peak_gone gone = { b->size, b->slot, is_temporary };
 
-	peaktab_remove(&tab, &levels[b->space], &gone);
+	peak_go(&tab, &levels[b->space], &gone);
 	temporary += is_temporary;
 	model_remove(b);
 	b->space = 0;
@@ -181,7 +182,7 @@ static int same(void)
 			return 0;
 	}
 	peaktab_all(&tab, &l);
-	return l.peak == all_peak && l.bytes == all_live && sum == all_peak;
+	return l.peak == all_peak && peak_live(&l) == all_live && sum == all_peak;
 }
 
 static int same_levels(void)
@@ -190,11 +191,11 @@ static int same_levels(void)
 
 	for (u32 i = 1; i <= SPACES; i++) {
 		peaktab_space(&tab, &levels[i], &l);
-		if (l.peak != peak[i] || (!l.gone && l.bytes != live[i]))
+		if (l.peak != peak[i] || (!l.gone && peak_live(&l) != live[i]))
 			return 0;
 	}
 	peaktab_all(&tab, &l);
-	return l.peak == all_peak && l.bytes == all_live;
+	return l.peak == all_peak && peak_live(&l) == all_live;
 }
 
 static void test_layout(void)

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "peaktab.h"
+#include "peak_way.h"
 #include "tap.h"
 
 enum { THREADS = 4, ROUNDS = 6, STEPS = 1500, HELD = 32, STACKS = 9, SIZE = 64 };
@@ -19,7 +19,8 @@ static pthread_barrier_t barrier;
 static u32 done;
 
 struct member {
-	u32 nr, space, guess;
+	u32 nr, space;
+	struct peak_owner owner;
 	u64 allocs, temporary;
 	u32 slots[HELD];
 	u64 sizes[HELD];
@@ -47,8 +48,8 @@ static u64 sum_of(u32 space, u32 level)
 static void give(struct member *m, u32 i, u32 stack, u64 size, const struct peak_gone *gone)
 {
 	m->sizes[i] = size;
-	m->slots[i] = peaktab_add(&tab, &levels[m->space], peak_who(m->space, 9), stack, size,
-				  gone, 1, &m->guess);
+	m->slots[i] = gone ? peaktab_add(&tab, &m->owner, stack, size, gone, 1) :
+		      peak_come(&tab, &m->owner, stack, size);
 	m->allocs++;
 }
 
@@ -56,7 +57,7 @@ static void take(struct member *m, u32 i, int temporary)
 {
 	const struct peak_gone gone = { m->sizes[i], m->slots[i], temporary };
 
-	peaktab_remove(&tab, &levels[m->space], &gone);
+	peak_go(&tab, &levels[m->space], &gone);
 	m->temporary += temporary;
 	m->sizes[i] = 0;
 }
@@ -104,7 +105,7 @@ static void *look(void *arg)
 	while (!smp_load_acquire(&done)) {
 		sum_of(0, PEAK_ALL);
 		peaktab_all(&tab, &l);
-		*rises &= l.peak >= last && l.peak >= l.bytes;
+		*rises &= l.peak >= last && l.peak >= l.left;
 		last = l.peak;
 	}
 	return NULL;
@@ -134,6 +135,8 @@ int main(void)
 	for (u32 i = 0; i < THREADS; i++) {
 		members[i].nr = i;
 		members[i].space = 1 + i % 2;
+		peaktab_own(&tab, &members[i].owner, &levels[1 + i % 2],
+			    peak_who(1 + i % 2, 9));
 		pthread_create(&threads[i], NULL, run, &members[i]);
 	}
 	for (u32 i = 0; i < THREADS; i++) {
@@ -165,7 +168,7 @@ int main(void)
 		is(had[i], HELD, "thread %u had all its blocks then", i);
 	is(allocs, 0, "no allocation is missing");
 	is(temporary, 0, "nor is a temporary one");
-	is(tab.all.bytes, 0, "in the end nothing lives");
+	is(peak_live(&tab.all), 0, "in the end nothing lives");
 	free(tab.stacks);
 	free(tab.heads);
 	return tap_done();
