@@ -197,6 +197,7 @@ struct opts {
 	bool force;
 	struct opt_strs dsos, symbols, events;	/* patterns: of a report */
 	const char *csv;		/* CSV: what stands between columns; or NULL */
+	bool history;			/* of `memtap report` */
 	const char *dir;		/* of the history */
 	double max_age;			/* seconds; 0: not given */
 	__u32 repeat;			/* of `memtap stat` */
