@@ -44,7 +44,7 @@ enum history_gap history_gap(const struct history *h, size_t i)
 	apart = (double)(__s64)(is->boot_ns - was->boot_ns) / 1e9;
 	awake = (double)(__s64)(is->ns - was->ns) / 1e9;
 	if (apart <= late_after(h, i) && apart >= 0)
-		return GAP_NONE;
+		return now == then || then->closed ? GAP_NONE : GAP_ENDED;
 	if (note_before(h, i, "missed="))
 		return GAP_MISSED;
 	if (awake <= late_after(h, i))
