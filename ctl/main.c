@@ -136,7 +136,8 @@ static const struct cmd commands[] = {
 	  NAMED | OPT_STACK | OPT_KINDS | OPT_BY | OPT_OUT | OPT_RECORD | OPT_LEAKS |
 	  OPT_NUMA | OPT_DRAIN,
 	  cmd_watch, &question_record },
-	{ "report", "FILE [EVENT...] [options]", "Report on a recording",
+	{ "report", "FILE [EVENT...] [options] | --history [options]",
+	  "Report on a recording",
 	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY_ALL | OPT_JSON | OPT_OUT |
 	  OPT_LIVE | OPT_MARKS | OPT_PICK | OPT_BETWEEN | OPT_TABLES, cmd_report, NULL },
 	{ "diff", "BEFORE AFTER [options]", "Compare two recordings",

@@ -98,8 +98,8 @@ static void add_names(struct service *s, int fd, const struct memtap_oom_record 
 		rec.k.addr = r->kstack[i];
 		rec.k.offset = plus ? strtoull(plus + 1, NULL, 16) + call : 0;
 		memset(rec.name, 0, sizeof(rec.name));
-		snprintf(rec.name, sizeof(rec.name), "%.*s%s", plus ? (int)(plus - text) : 200, text,
-			 module ? module : "");
+		snprintf(rec.name, sizeof(rec.name), "%.*s%s",
+			 plus ? (int)(plus - text) : 200, text, module ? module : "");
 		rec.k.rec.len = (__u32)(sizeof(rec.k) + strlen(rec.name) + 8) & ~7U;
 		history_add(s->w, &rec.k.rec);
 	}

@@ -44,8 +44,8 @@ int past_triage(const struct cmd *cmd, const struct opts *o)
 	int ret;
 
 	if (o->interval > 0)
-		return usage_error(cmd->name, "an interval is not for --at and --between: the history "
-				   "has its own");
+		return usage_error(cmd->name, "an interval is not for --at and --between: the "
+				   "history has its own");
 	ret = past_open(cmd->name, o, &p);
 	if (ret)
 		return ret;

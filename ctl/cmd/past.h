@@ -5,6 +5,7 @@
 #include "base/cmd.h"
 
 /* The commands with --at or --between: see past_asked(). */
+int past_report(const struct cmd *cmd, const struct opts *o);
 int past_oom(const struct cmd *cmd, const struct opts *o);
 int past_triage(const struct cmd *cmd, const struct opts *o);
 

@@ -161,7 +161,7 @@ static void show_logged(const struct machine_kill *k, __u64 real_ns, const struc
 	fprintf(out, " (%u) was killed for lack of memory; it held %s%s", k->pid,
 		text_bytes(size, (__s64)k->rss, false), *k->cgroup ? "; limit of " : "");
 	text_put(out, k->cgroup, NULL);
-	fputs("; the module was not loaded\n", out);
+	fputs("; the module has no record of it\n", out);
 }
 
 static bool has_record(const struct stream *s, __u64 real_ns)

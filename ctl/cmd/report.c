@@ -10,6 +10,7 @@
 #include "leaks/run.h"
 #include "cmd/file.h"
 #include "cmd/mark.h"
+#include "cmd/past.h"
 #include "cmd/show.h"
 
 #define MAX_NOTES	16
@@ -224,6 +225,8 @@ int cmd_report(const struct cmd *cmd, struct opts *o)
 	struct snap *s = NULL;
 	int ret;
 
+	if (o->history)
+		return past_report(cmd, o);
 	if (!o->args.nr)
 		return usage_error(cmd->name, "which FILE?");
 	/* as `memtap record` takes them */

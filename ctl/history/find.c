@@ -44,7 +44,7 @@ enum history_gap history_gap(const struct history *h, size_t i)
 	apart = (double)(__s64)(is->boot_ns - was->boot_ns) / 1e9;
 	awake = (double)(__s64)(is->ns - was->ns) / 1e9;
 	if (apart <= late_after(h, i) && apart >= 0)
-		return GAP_NONE;
+		return now == then || then->closed ? GAP_NONE : GAP_ENDED;
 	if (note_before(h, i, "missed="))
 		return GAP_MISSED;
 	if (awake <= late_after(h, i))
@@ -110,8 +110,8 @@ const char *history_gap_text(const struct history *h, size_t i, char buf[HISTORY
 		break;
 	}
 	snprintf(buf, HISTORY_TEXT, "nothing from %s to %s: %s",
-		 text_time(from, h->samples[i - 1].real_ns), text_time(until, h->samples[i].real_ns),
-		 why);
+		 text_time(from, h->samples[i - 1].real_ns),
+		 text_time(until, h->samples[i].real_ns), why);
 	return buf;
 }
 
@@ -152,7 +152,8 @@ int history_find(const struct history *h, __u64 real_ns, size_t *at, char err[HI
 	for (size_t i = h->nr_samples; !nr && i-- > 1;) {
 		const __u64 from = h->samples[i - 1].real_ns, to = h->samples[i].real_ns;
 
-		if (history_gap(h, i) == GAP_NONE && real_ns + near >= from && real_ns <= to + near) {
+		if (history_gap(h, i) == GAP_NONE && real_ns + near >= from &&
+		    real_ns <= to + near) {
 			found = i;
 			nr = 1;
 		}

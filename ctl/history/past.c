@@ -118,6 +118,6 @@ struct machine_at past_at(const struct past *p, size_t i)
 	struct machine_at at = machine_here();
 
 	at.past_ns = p->h->samples[i].real_ns;
-	at.same_boot = p->same_boot;
+	at.lives = p->same_boot ? machine_has_process : NULL;
 	return at;
 }

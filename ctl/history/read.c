@@ -380,9 +380,9 @@ int history_open(const char *path, struct history **out, char err[HISTORY_ERR])
 	*out = NULL;
 	if (!dir) {
 		ret = -errno;
-		snprintf(err, HISTORY_ERR, ret == -ENOENT ? "there is no history: %s does not exist; "
-			 "`memtap history start` records one" : "%s: cannot be read: %s", path,
-			 strerror(-ret));
+		snprintf(err, HISTORY_ERR, ret == -ENOENT ? "there is no history: %s does not "
+			 "exist; `memtap history start` records one" : "%s: cannot be read: %s",
+			 path, strerror(-ret));
 		return ret;
 	}
 	h = calloc(1, sizeof(*h));

@@ -23,7 +23,8 @@ struct machine_at {
 	int (*space)(const struct machine_at *at, const char *path, __u64 *used, __u64 *size);
 	struct machine_follow *follow;	/* the log is read on from there; NULL: all of it */
 	__u64 past_ns;			/* CLOCK_REALTIME of what is looked at; 0: now */
-	bool same_boot;			/* past_ns: the machine has run since then */
+	/* past_ns: machine_has_process(), if the machine has run since then; or NULL */
+	bool (*lives)(const struct machine_at *at, __u32 pid, __u64 start);
 };
 
 /* Reads the kernel's log once, and then what is new.  NULL: no memory. */

@@ -414,8 +414,8 @@ static void draw_last(const struct top *t, struct canvas *c)
 	} else {
 		canvas_put(c, y, 0, LOOK_PLAIN, t->watching ?
 			   "f faults  g growth  l leaks   w write  s interval  q back  ? help" :
-			   t->past ? "t next  T back  e E next, last event  G M H F N order  p filter  "
-			   "q quit  ? help" :
+			   t->past ? "t next  T back  e E events  G M H F N order  p filter  q quit"
+			   "  ? help" :
 			   "Enter stacks  G M H F N order  p filter  s interval  q quit  ? help");
 	}
 }
@@ -514,7 +514,7 @@ static const char *const help[] = {
 	"p, /      filter by number or name",
 	"s, d      interval in seconds",
 	"w         write the stacks: .memtap",
-	"t T, e E  --at: next and last moment, event",
+	"t T e E   --at: moments; events",
 	"q         quit",
 	"",
 	"+HEAP/s is of private mappings that can",

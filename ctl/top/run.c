@@ -101,9 +101,9 @@ static int move(struct run *r, bool forward, bool event)
 			return err ? err : look_back(r, i);
 	}
 	if (!err)
-		snprintf(r->t.message, sizeof(r->t.message), "%s%s", event ? "no event of that kind "
-			 "(kill, stall, growth) until " : "", forward ? "the end of the history" :
-			 "the beginning of the history");
+		snprintf(r->t.message, sizeof(r->t.message), "%s%s of the history", event ?
+			 "no kill, stall or growth until " : "", forward ? "the end" :
+			 "the beginning");
 	return err;
 }
 
@@ -355,7 +355,8 @@ static int loop(struct run *r)
 	while (!err && !r->over) {
 		draw(r);
 		now = now_ns(CLOCK_MONOTONIC);
-		poll(fds, 2, r->t.past ? -1 : r->next > now ? (int)((r->next - now + 999999) / 1000000) : 0);
+		poll(fds, 2, r->t.past ? -1 : r->next > now ?
+		     (int)((r->next - now + 999999) / 1000000) : 0);
 		do_signal(r);
 		if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
 			r->over = true;

@@ -282,9 +282,9 @@ static bool lives(const struct triage *t, const struct triage_finding *f,
 {
 	const struct machine_list *all = &t->now->processes;
 
-	for (size_t i = 0; at->same_boot && i < all->nr; i++)
+	for (size_t i = 0; at->lives && i < all->nr; i++)
 		if (all->at[i].pid == f->pid)
-			return machine_has_process(at, f->pid, all->at[i].start);
+			return at->lives(at, f->pid, all->at[i].start);
 	return false;
 }
 

@@ -71,6 +71,14 @@ sample version '^memtap [0-9]' "memtap version"
 sample -n 12 help '^Usage: memtap leaks ' "memtap help leaks"
 sample status '^module' "memtap status"
 sample -n 20 hooks 'fault' "memtap hooks"
+memtap history start 1 &
+pid=$!
+wait_for 60 memtap history status
+sleep 3
+kill -INT $pid
+wait $pid
+sample -n 4 history 'samples from' "memtap history status"
+rm -r /var/lib/memtap
 sample -n 40 doctor 'memtap can run here' "memtap doctor"
 sample unload '^memtap [0-9]' "memtap unload; memtap version"
 sample load 'brk' "memtap load watch=brk; cat /sys/module/memtap/parameters/watch"

@@ -157,7 +157,7 @@ static void codes(void)
 		ok(round_trip(&map, &recorded[(i + 1) % NR_TREES], &recorded[i], &len),
 		   "and as what differs from another one");
 		good = round_trip(&map, &recorded[i], &recorded[i], &len);
-		ok(good && len < 64, "of a machine that did not change there are a few bytes (%zu)", len);
+		ok(good && len < 64, "of a machine that did not change there are %zu bytes", len);
 	}
 	copy(&recorded[3], &was);
 	round_trip(&map, NULL, &was, &whole);
@@ -516,7 +516,8 @@ static void gaps(void)
 	history_end(w);
 	h = reopen();
 	gap_is(h, 10, GAP_NONE, "", "a clock that is set back makes no gap");
-	ok(h && !history_find(h, BASE + 75 * SECOND, &at, err) && at == 13 && strstr(err, "set back"),
+	ok(h && !history_find(h, BASE + 75 * SECOND, &at, err) && at == 13 &&
+	   strstr(err, "set back"),
 	   "of a time that was twice the last one is taken, and that is said");
 	ok(h && agrees(h, 0), "nothing is lost by it");
 	history_close(h);
@@ -638,7 +639,8 @@ static void crowd(void)
 
 static void no_room(void)
 {
-	const struct rlimit small = { 40000, RLIM_INFINITY }, all = { RLIM_INFINITY, RLIM_INFINITY };
+	const struct rlimit narrow = { 40000, RLIM_INFINITY };
+	const struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
 	struct history_opts o = opts();
 	struct history_writer *w = begin(&o);
 	char text[HISTORY_TEXT];
@@ -646,13 +648,13 @@ static void no_room(void)
 	size_t before;
 
 	signal(SIGXFSZ, SIG_IGN);
-	setrlimit(RLIMIT_FSIZE, &small);
+	setrlimit(RLIMIT_FSIZE, &narrow);
 	is(write_some(w, 5, 1000 * SECOND, BASE), 0, "a file that gets no room is not begun");
 	setrlimit(RLIMIT_FSIZE, &all);
 	is(write_some(w, 5, 1050 * SECOND, BASE + 50 * SECOND), 5, "later there is room again");
 	/* and in the middle of a sample */
 	before = nr_kept;
-	setrlimit(RLIMIT_FSIZE, &small);
+	setrlimit(RLIMIT_FSIZE, &narrow);
 	for (int i = 0; i < 400; i++)
 		write_some(w, 1, (1100 + (__u64)i * 10) * SECOND,
 			   BASE + (100 + (__u64)i * 10) * SECOND);
@@ -759,8 +761,8 @@ static bool read_recorded(const char *top)
 		};
 
 		snprintf(root, sizeof(root), "tree-%s", trees[i]);
-		snprintf(command, sizeof(command), "%s/golden/machine/grow %s/golden/machine/%s.tree "
-			 "%s", top, top, trees[i], root);
+		snprintf(command, sizeof(command), "%s/golden/machine/grow "
+			 "%s/golden/machine/%s.tree %s", top, top, trees[i], root);
 		if (system(command) ||
 		    machine_read(&at, MACHINE_SLAB | MACHINE_LOG | MACHINE_SHARED, &recorded[i]) ||
 		    machine_read_groups(&at, &recorded[i], NULL)) {

@@ -209,7 +209,7 @@ static void test_least_lengths(void)
 {
 	is(wire_min_len(0), 0, "type 0 is unknown");
 	is(wire_min_len(14), 0, "so are those between");
-	is(wire_min_len(MEMTAP_REC_LIVED + 1), 0, "and those behind");
+	is(wire_min_len(MEMTAP_REC_SAMPLE + 1), 0, "and those behind");
 	is(wire_min_len(-1U), 0, "to the last");
 	ok(wire_min_len(MEMTAP_REC_CACHE) > wire_min_len(MEMTAP_REC_GONE) &&
 	   wire_min_len(MEMTAP_REC_GONE) == 24, "those of the kernel's objects have one");
