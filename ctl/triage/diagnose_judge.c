@@ -198,8 +198,8 @@ static void say_share(struct conclusion *c, const struct ask *ask)
 		    "allocated", percent, amount(a, a->total, all), kernel ? "the kernel" : *who ?
 		    "these processes" : "it", ask->seconds);
 	} else if (!strcmp(a->unit, "ns")) {
-		say(c, "%.0f %% of the waiting that was recorded in %.1f s (%s in sum, %s) was",
-		    percent, ask->seconds, amount(a, a->total, all), r->event);
+		say(c, "%.0f %% of the waiting that was recorded in %.1f s (%s in sum) was",
+		    percent, ask->seconds, amount(a, a->total, all));
 	} else if (!strcmp(r->event, "shmem")) {
 		say(c, "%.0f %% of the %s%s that shared memory grew by in %.1f s came", percent,
 		    amount(a, a->total, all), !strcmp(a->unit, "pages") ? " pages" : "",

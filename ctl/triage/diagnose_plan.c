@@ -260,19 +260,17 @@ static bool late_steps(const struct pace *p, __s64 first)
 
 void diagnose_pace(struct pace *p)
 {
-	__s64 up = 0, down = 0, first, second, floor;
+	__s64 fell = 0, first, second, floor;
 
 	p->kind = PACE_NONE;
 	if (p->nr < 2)
 		return;
 	p->least = p->most = p->at[0].bytes;
 	for (size_t i = 1; i < p->nr; i++) {
-		const __s64 d = p->at[i].bytes - p->at[i - 1].bytes;
-
-		up += d > 0 ? d : 0;
-		down -= d < 0 ? d : 0;
 		p->least = p->at[i].bytes < p->least ? p->at[i].bytes : p->least;
 		p->most = p->at[i].bytes > p->most ? p->at[i].bytes : p->most;
+		/* from the highest so far */
+		fell = p->most - p->at[i].bytes > fell ? p->most - p->at[i].bytes : fell;
 	}
 	p->seconds = (double)(p->at[p->nr - 1].ns - p->at[0].ns) / 1e9;
 	p->grew = p->at[p->nr - 1].bytes - p->at[0].bytes;
@@ -280,8 +278,8 @@ void diagnose_pace(struct pace *p)
 	floor = floor > FLOOR ? floor : FLOOR;
 	first = diagnose_bytes_at(p, middle_of(p)) - p->at[0].bytes;
 	second = p->grew - first;
-	/* (of what comes in steps, samples have only some) */
-	if (up >= floor && down * 8 > up)
+	/* (figures that are read one after the other fall a little in between) */
+	if (fell >= floor && fell * 4 > p->most - p->least)
 		p->kind = PACE_WAVES;
 	else if (p->grew < floor)
 		p->kind = PACE_FLAT;
