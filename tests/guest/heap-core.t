@@ -21,7 +21,10 @@ same() {
 		        for f in sys.argv[1:])
 		bad = [k for k in sorted(set(a) | set(b)) if a.get(k) != b.get(k)]
 		for k in bad:
-		    print('#', k, str(a.get(k))[:300], str(b.get(k))[:300])
+		    x, y = ([str(v)[:400] for v in d[k]] if isinstance(d.get(k), list) else
+		            [str(d.get(k))] for d in (a, b))
+		    print('#', k, [v for v in x if v not in y], [v for v in y if v not in x],
+		          '(or their order)')
 		sys.exit(bool(bad))
 	PY
 }
