@@ -23,8 +23,7 @@ const unsigned char core_regs[MEMTAP_HELD_REGS] = {
 static int add_thread(struct core *c, const struct core_note *n)
 {
 	const unsigned char *regs = n->at + CORE_PRSTATUS_REGS;
-	struct thread t = { .nr_regs = MEMTAP_HELD_REGS, .first_word = c->layout.words.nr };
-	int err;
+	struct thread t = { .nr_regs = MEMTAP_HELD_REGS };
 
 	t.tid = (pid_t)core_half(n->at + CORE_PRSTATUS_PID);
 	t.ns_tid = (__u32)t.tid;
@@ -32,8 +31,29 @@ static int add_thread(struct core *c, const struct core_note *n)
 		t.regs[i] = core_word(regs + core_regs[i] * sizeof(__u64));
 	t.sp = t.regs[REG_SP];
 	t.base = core_word(regs + FS * sizeof(__u64));
-	err = threads_add(&c->layout, &t);
-	return err ? err : words_add(&c->layout.words, t.regs, t.nr_regs);
+	return threads_add(&c->layout, &t);
+}
+
+static int by_tid(const void *x, const void *y)
+{
+	const struct thread *a = x, *b = y;
+
+	return (a->tid > b->tid) - (a->tid < b->tid);
+}
+
+/* A core begins with the thread that died; /proc has them in another order, as a saved file. */
+static int add_registers(struct core *c)
+{
+	struct layout *l = &c->layout;
+	int err = 0;
+
+	if (!c->told.saved && l->nr_threads)
+		qsort(l->threads, l->nr_threads, sizeof(*l->threads), by_tid);
+	for (size_t i = 0; !err && i < l->nr_threads; i++) {
+		l->threads[i].first_word = l->words.nr;
+		err = words_add(&l->words, l->threads[i].regs, l->threads[i].nr_regs);
+	}
+	return err;
 }
 
 static void take_process(struct core *c, const struct core_note *n)
@@ -302,6 +322,8 @@ static int read_all(struct core *c, __u64 most, char why[CORE_WHY])
 	int err = core_file_notes(&c->in, take_note, c);
 
 	c->told.saved = c->saved[CORE_SAVED_MAPS].len;
+	if (!err)
+		err = add_registers(c);
 	if (!err && c->told.saved)
 		err = take_saved(c);
 	if (!err)

@@ -53,7 +53,8 @@ dump() {
 	local each
 
 	kill -ABRT "$meant"
-	while grep -q '^State:.*[RSDtT] (' "/proc/$meant/status" 2> /dev/null; do
+	# (the first thread may have ended long before)
+	while grep -qs '^State:.*[RSDtT] (' "/proc/$meant"/task/*/status; do
 		sleep 0.05
 	done
 	core=
