@@ -178,16 +178,14 @@ static int record(struct service *s, double interval)
 	const __u64 step = (__u64)(interval * 1e9);
 	__u64 next = clock_ns(CLOCK_MONOTONIC), now;
 	struct until until;
-	int err = 0;
+	int err = sample(s);
 
+	if (err)
+		return err;
+	/* the log since the boot took more memory than all that follows */
+	hold_memory();
 	until_begin(&until, 0);
 	for (;;) {
-		err = sample(s);
-		if (err)
-			return err;
-		/* the log of the boot took more than all others will */
-		if (!s->synced_ns || !next)
-			s->synced_ns = 1;
 		now = clock_ns(CLOCK_MONOTONIC);
 		do
 			next += step;
@@ -197,6 +195,9 @@ static int record(struct service *s, double interval)
 			;
 		if (clock_ns(CLOCK_MONOTONIC) < next)
 			return 0;	/* a signal */
+		err = sample(s);
+		if (err)
+			say_error(s, err);
 	}
 }
 
@@ -237,7 +238,6 @@ static int start(const struct cmd *cmd, struct opts *o)
 		return fail_text("no memory");
 	}
 	prctl(PR_SET_TIMERSLACK, SLACK_NS);
-	hold_memory();
 	ret = record(&s, ho.interval);
 	history_end(s.w);
 	machine_follow_end(s.at.follow);
