@@ -199,24 +199,25 @@ static int record(struct service *s, double interval)
 {
 	const __u64 step = (__u64)(interval * 1e9);
 	__u64 next = clock_ns(CLOCK_MONOTONIC), now;
-	enum acts_woken woken = ACTS_SAMPLE;
+	enum acts_woken woken;
 	struct until until;
-	int err = 0;
+	int err = sample(s);
 
+	if (err)
+		return err;
+	/* the log since the boot took more memory than all that follows */
+	hold_memory();
 	until_begin(&until, 0);
 	for (;;) {
-		err = woken == ACTS_LOOK ? look(s) : sample(s);
-		if (err)
-			return err;
-		/* the log of the boot took more than all others will */
-		if (!s->synced_ns || !next)
-			s->synced_ns = 1;
 		now = clock_ns(CLOCK_MONOTONIC);
 		while (next <= now)
 			next += step;
 		woken = acts_wait(&s->acts, &until, next, s->near);
 		if (woken == ACTS_SIGNAL)
 			return 0;
+		err = woken == ACTS_LOOK ? look(s) : sample(s);
+		if (err)
+			say_error(s, err);
 	}
 }
 
@@ -261,7 +262,6 @@ static int start(const struct cmd *cmd, struct opts *o)
 	}
 	s.acts.w = s.w;
 	prctl(PR_SET_TIMERSLACK, SLACK_NS);
-	hold_memory();
 	ret = record(&s, ho.interval);
 	acts_end(&s.acts);
 	history_end(s.w);

@@ -244,7 +244,11 @@ int cmd_report(const struct cmd *cmd, struct opts *o)
 	ret = file_read(o->args.at[0], &s);
 	if (!s)
 		return ret;
-	ret = check(cmd, s, o);
+	if (file_note(s, "kind") && !strcmp(file_note(s, "kind"), "history"))
+		ret = fail_text("%s is part of a history: memtap report --history --dir DIR shows "
+				"it, memtap triage --at a moment of it", o->args.at[0]);
+	else
+		ret = check(cmd, s, o);
 	if (!ret)
 		ret = show(s, o);
 	snap_free(s);

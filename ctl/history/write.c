@@ -28,7 +28,8 @@ struct history_writer {
 	struct history_opts o;
 	int dir, fd;
 	__u64 number, begun_ns;		/* of the segment; CLOCK_BOOTTIME */
-	__u64 at, most;			/* bytes that are written; that it may have */
+	__u64 at, room;			/* bytes that are written; that it has */
+	__u64 most;			/* that one may have */
 	__u64 nr;			/* samples in it */
 	struct wire_sum all, since;	/* of the tool's records; of those since a sample */
 	struct machine before;
@@ -161,7 +162,7 @@ static void pin(struct history_writer *w)
 		return;
 	if (w->window)
 		munmap(w->window, WINDOW);
-	w->window = from + WINDOW > w->most ? MAP_FAILED :
+	w->window = from + WINDOW > w->room ? MAP_FAILED :
 		    mmap(NULL, WINDOW, PROT_READ, MAP_SHARED | MAP_POPULATE, w->fd, (off_t)from);
 	if (w->window == MAP_FAILED)
 		w->window = NULL;
@@ -270,6 +271,21 @@ static void drop_segment(struct history_writer *w, __u64 number)
 	delete_segment(w, number);
 }
 
+/*
+ * A full disk is seen now, and not in the middle of what matters; where little is left, that will
+ * do.  Some filesystems cannot do it.
+ */
+static int take_room(struct history_writer *w)
+{
+	for (w->room = w->most; fallocate(w->fd, 0, 0, (off_t)w->room); w->room /= 4) {
+		if (errno == EOPNOTSUPP || errno == ENOSYS)
+			return 0;
+		if (errno != ENOSPC || w->room / 4 < SEGMENT_LEAST)
+			return -errno;
+	}
+	return 0;
+}
+
 static int open_segment(struct history_writer *w, const struct machine *m,
 			const struct history_now *now)
 {
@@ -284,9 +300,8 @@ static int open_segment(struct history_writer *w, const struct machine *m,
 	w->fd = openat(w->dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (w->fd < 0)
 		return -errno;
-	/* a full disk is seen now, and not in the middle of what matters */
-	if (fallocate(w->fd, 0, 0, (off_t)w->most) && errno != EOPNOTSUPP && errno != ENOSYS) {
-		err = -errno;
+	err = take_room(w);
+	if (err) {
 		drop_segment(w, number);
 		return err;
 	}
@@ -395,7 +410,7 @@ static int take(struct history_writer *w, const struct machine *m, const struct 
 	if (!len)
 		return -E2BIG;
 	len += w->pending;
-	if (w->nr && w->at + len + sizeof(struct memtap_rec_end) > w->most) {
+	if (w->nr && w->at + len + sizeof(struct memtap_rec_end) > w->room) {
 		close_segment(w);
 		return take(w, m, now);
 	}

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/machine/process.c */
+/* LINK: ctl/machine/container.c ctl/base/json_read.c */
 /* LINK: ctl/machine/caches.c ctl/machine/text.c */
 /* LINK: ctl/report/block.c ctl/report/diff.c ctl/report/pages.c */
 /* LINK: ctl/render/oom.c ctl/render/oom_json.c ctl/render/oom_stack.c ctl/triage/oom.c */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/machine/process.c */
 /* LINK: ctl/triage/oom.c ctl/triage/oom_text.c ctl/triage/oom_score.c ctl/triage/oom_charged.c */
 /* LINK: ctl/triage/oom_memory.c ctl/triage/oom_clean.c */
 /* LINK: ctl/triage/advice.c ctl/base/text.c */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/machine/container.c */
 /* LINK: ctl/base/ids.c ctl/machine/caches.c */
 /* LINK: ctl/machine/host_text.c ctl/doctor/found.c */
 /* LINK: ctl/machine/account.c ctl/machine/cgroup.c ctl/machine/fields.c */

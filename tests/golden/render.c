@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/machine/process.c */
+/* LINK: ctl/machine/container.c ctl/base/json_read.c */
 /* LINK: ctl/base/opt_table.c ctl/base/opt_value.c ctl/sym/jitmaps.c */
 /* LINK: ctl/sym/jvm.c ctl/target/cgroup.c ctl/target/procs.c */
 /* LINK: ctl/base/arena.c ctl/base/child.c ctl/base/ids.c ctl/base/json.c ctl/base/limit.c */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/machine/container.c ctl/base/json_read.c */
 /* LINK: ctl/machine/caches.c ctl/machine/text.c */
 /* LINK: ctl/base/arena.c ctl/base/ids.c ctl/base/json.c ctl/base/openreg.c ctl/base/text.c */
 /* LINK: ctl/leaks/leaks.c */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/machine/process.c ctl/machine/text.c */
 /* LINK: ctl/triage/oom.c ctl/triage/oom_text.c ctl/triage/oom_score.c ctl/triage/oom_charged.c */
 /* LINK: ctl/triage/oom_memory.c ctl/triage/oom_clean.c ctl/triage/oom_made.c */
 /* LINK: ctl/triage/advice.c ctl/base/text.c kmod/core/names.c */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/machine/container.c ctl/base/json_read.c */
 /* LINK: ctl/base/constants.c */
 /* LINK: ctl/render/flame_data.c */
 /* LINK: ctl/render/flame_page.c */

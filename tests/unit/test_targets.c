@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/machine/container.c ctl/machine/text.c ctl/base/json_read.c */
 /* LINK: ctl/cmd/targets.c ctl/session/condition.c ctl/session/args.c ctl/session/args_term.c */
 /* LINK: ctl/session/symbols.c */
 /* LINK: ctl/session/args_member.c ctl/elf/btf.c ctl/session/args_expr.c */
