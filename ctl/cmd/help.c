@@ -124,7 +124,7 @@ static const struct topic {
 	{ "history", PRESSURE,
 	  "Records what triage reads, every 10 s, to /var/lib/memtap (256 MiB, 7 days).\n"
 	  "triage, top and oom show such moments with --at and --between, also over\n"
-	  "reboots, report --history all of it; list shows what is missing. No module is needed.\n",
+	  "reboots; list shows what is missing. No module is needed.\n",
 	  { "memtap history start", "memtap history list" } },
 	{ "monitor", PRESSURE,
 	  "Prints one line of JSON for each OOM kill, each stall of at least stall_ms (a\n"

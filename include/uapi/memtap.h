@@ -2496,8 +2496,8 @@ struct memtap_rec_fields {
  * @real_ns:	CLOCK_REALTIME
  * @used:	bytes of @data
  * @data:	for each table of FIELDS: what became of the rows of the sample before (of none,
- *		with KEY), in their order.  Numbers are LEB128; of signed ones the sign is the lowest bit
- *		(zigzag).  An operation is count << 3 | kind:
+ *		with KEY), in their order.  Numbers are LEB128; of signed ones the sign is the
+ *		lowest bit (zigzag).  An operation is count << 3 | kind:
  *			0	@count rows are the same; count 0 ends the table
  *			1	@count rows are no more
  *			2	one row changed: its numbers follow
