@@ -334,17 +334,16 @@ int history_add(struct history_writer *w, const struct memtap_rec *rec)
 
 int history_note(struct history_writer *w, const char *fmt, ...)
 {
-	struct {
-		struct memtap_rec_note note;
-		char text[1016];
-	} n = { .note.rec.type = MEMTAP_REC_NOTE };
+	__u64 room[128] = { 0 };
+	struct memtap_rec_note *n = (struct memtap_rec_note *)room;
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(n.text, sizeof(n.text), fmt, ap);
+	vsnprintf(n->text, sizeof(room) - sizeof(*n), fmt, ap);
 	va_end(ap);
-	n.note.rec.len = (__u32)(sizeof(n.note) + strlen(n.text) + 8) & ~7U;
-	return history_add(w, &n.note.rec);
+	n->rec.type = MEMTAP_REC_NOTE;
+	n->rec.len = (__u32)(sizeof(*n) + strlen(n->text) + 8) & ~7U;
+	return history_add(w, &n->rec);
 }
 
 /* The sample behind the records that wait for it; its bytes, or 0: it is too large. */

@@ -697,12 +697,13 @@ static void killed(void)
 			struct history_writer *w = begin(&o);
 
 			close(ready[0]);
-			for (size_t i = 0; w; i++) {
+			if (!w)
+				_exit(2);
+			for (size_t i = 0;; i++) {
 				write_some(w, 1, (1000 + i * 10) * SECOND, BASE + i * 10 * SECOND);
 				if (write(ready[1], "", 1) != 1)
 					_exit(1);
 			}
-			_exit(2);
 		}
 		close(ready[1]);
 		good = read(ready[0], &byte, 1) == 1;
