@@ -201,7 +201,7 @@ struct opts {
 	struct opt_strs dsos, symbols, events;	/* patterns: of a report */
 	const char *csv;		/* CSV: what stands between columns; or NULL */
 	bool history;			/* of `memtap report` */
-	const char *dir;		/* of the history */
+	const char *dir, *page;		/* of the history */
 	const char *config;		/* rules */
 	struct opt_strs whens, dos;	/* the same, by hand */
 	double max_age;			/* seconds; 0: not given */

@@ -716,6 +716,8 @@ const struct opt_def opt_table[] = {
 	    "build the unwind table anew; do not cache it"),
 	OPT(0, "history", NULL, OPT_TABLES, flag, history,
 	    "without FILE: --by process, cgroup or cache over time"),
+	OPT(0, "page", "FILE", OPT_TABLES, text, page,
+	    "--history: also write a page over time to FILE"),
 	OPT(0, "dir", "DIR", OPT_AT | OPT_HISTORY | OPT_TABLES | OPT_RULES, text, dir,
 	    "directory of the history (default /var/lib/memtap)"),
 	OPT(0, "max-size", "SIZE", OPT_HISTORY, size, max_size,

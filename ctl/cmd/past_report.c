@@ -6,12 +6,17 @@
 
 #include "base/err.h"
 #include "base/ids.h"
+#include "base/json.h"
+#include "base/out.h"
 #include "base/text.h"
 #include "cmd/past.h"
 #include "history/past.h"
+#include "render/history_page.h"
+#include "render/triage.h"
 #include "triage/triage.h"
 
 #define TOP		20
+#define MOMENTS		400		/* in a page: each has its triage */
 
 struct held {
 	char name[256];
@@ -77,13 +82,10 @@ static int by_growth(const void *a, const void *b)
 	return x->most != y->most ? (x->most > y->most ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-static void print_rows(struct table *t, const struct opts *o, size_t last)
+static void print_rows(const struct table *t, const struct opts *o, size_t last, size_t top)
 {
-	const size_t top = !o->top_given ? TOP : o->top ? o->top : t->nr;
 	char b[4][TEXT_LEN], when[TEXT_LEN];
 
-	if (t->nr)
-		qsort(t->at, t->nr, sizeof(*t->at), by_growth);
 	printf("%11s %11s %11s %11s  %-19s  %s\n", "FIRST", "LEAST", "MOST", "LAST", "MOST AT",
 	       o->by == BY_CGROUP ? "CGROUP" : o->by == BY_CACHE ? "CACHE" : "PROCESS");
 	for (size_t i = 0; i < t->nr && i < top; i++) {
@@ -103,45 +105,209 @@ static void print_rows(struct table *t, const struct opts *o, size_t last)
 		printf("%zu more\n", t->nr - top);
 }
 
-static void print_event(__u64 real_ns, unsigned int what)
-{
-	char when[TEXT_LEN];
+/* --- what happened -------------------------------------------------------------------- */
 
-	if (what & (TRIAGE_KILL | TRIAGE_STALL))
-		printf("%s  %s%s%s\n", text_time(when, real_ns), what & TRIAGE_KILL ?
-		       "OOM kill" : "", what & TRIAGE_KILL && what & TRIAGE_STALL ? ", " : "",
-		       what & TRIAGE_STALL ? "tasks waited for memory" : "");
+/* All samples: what each has for the page, and what happened before it. */
+struct story {
+	struct history_moment *at;
+	size_t nr;
+	__u64 total;
+};
+
+static void free_story(struct story *s)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		free((char *)(unsigned long)s->at[i].gap);
+		free(s->at[i].triage);
+	}
+	free(s->at);
 }
 
-static int read_all(const struct past *p, const struct opts *o, struct table *t)
+static int see(struct story *s, const struct past *p, size_t i, const struct machine *m,
+	       const struct machine *before)
+{
+	const enum history_gap gap = history_gap(p->h, i);
+	const bool follows = i > p->first && gap == GAP_NONE;
+	struct history_moment *to = &s->at[s->nr++];
+	char text[HISTORY_TEXT];
+
+	history_moment(to, m, follows ? before : NULL);
+	to->real_ns = p->h->samples[i].real_ns;
+	if (m->f.mem[MEM_TOTAL] > s->total)
+		s->total = m->f.mem[MEM_TOTAL];
+	if (follows)
+		to->events = triage_events(before, m) & (TRIAGE_KILL | TRIAGE_STALL);
+	if (i == p->first || gap == GAP_NONE)
+		return 0;
+	to->gap = strdup(history_gap_text(p->h, i, text));
+	return to->gap ? 0 : -ENOMEM;
+}
+
+static int read_all(const struct past *p, const struct opts *o, struct table *t, struct story *s)
 {
 	struct machine before = { 0 };
 	const struct machine *m;
 	const struct machine_list *l;
-	char text[HISTORY_TEXT];
 	int err = 0;
 
+	s->at = calloc(p->last - p->first + 1, sizeof(*s->at));
+	if (!s->at)
+		return -ENOMEM;
 	for (size_t i = p->first; !err && i <= p->last; i++) {
-		const __u64 real_ns = p->h->samples[i].real_ns;
-		const enum history_gap gap = history_gap(p->h, i);
-
 		err = history_read(p->c, i, &m, NULL);
 		if (err)
 			break;
 		l = o->by == BY_CGROUP ? &m->cgroups : o->by == BY_CACHE ? &m->slabs :
 		    &m->processes;
 		for (size_t k = 0; !err && k < l->nr; k++)
-			err = add(t, &l->at[k], real_ns, i);
-		if (i > p->first && gap != GAP_NONE)
-			puts(history_gap_text(p->h, i, text));
-		else if (i > p->first)
-			print_event(real_ns, triage_events(&before, m));
+			err = add(t, &l->at[k], p->h->samples[i].real_ns, i);
+		if (!err)
+			err = see(s, p, i, m, &before);
 		/* what events are seen by, and no more */
 		before.ns = m->ns;
 		before.f = m->f;
 		before.psi = m->psi;
 		before.log.nr = m->log.nr;
 	}
+	if (t->nr)
+		qsort(t->at, t->nr, sizeof(*t->at), by_growth);
+	return err;
+}
+
+static void print_events(const struct story *s)
+{
+	char when[TEXT_LEN];
+
+	for (size_t i = 0; i < s->nr; i++) {
+		const unsigned int what = s->at[i].events;
+
+		if (s->at[i].gap)
+			puts(s->at[i].gap);
+		if (what)
+			printf("%s  %s%s%s\n", text_time(when, s->at[i].real_ns),
+			       what & TRIAGE_KILL ? "OOM kill" : "",
+			       what & TRIAGE_KILL && what & TRIAGE_STALL ? ", " : "",
+			       what & TRIAGE_STALL ? "tasks waited for memory" : "");
+	}
+}
+
+/* --- JSON ------------------------------------------------------------------------------- */
+
+static void put_row(struct json *j, const struct held *h, size_t last)
+{
+	json_open(j, NULL, '{');
+	json_str(j, "name", h->name);
+	if (h->pid)
+		json_u64(j, "pid", h->pid);
+	json_u64(j, "first", h->first);
+	json_u64(j, "least", h->least);
+	json_u64(j, "most", h->most);
+	json_seconds(j, "most_time", (double)h->most_ns / 1e9);
+	if (h->seen == last)
+		json_u64(j, "last", h->last);
+	json_close(j, '}');
+}
+
+static void print_json(const struct table *t, const struct story *s, const struct past *p,
+		       const struct opts *o, size_t top)
+{
+	struct json j = { .out = stdout };
+
+	json_document(&j, "history");
+	json_seconds(&j, "from", (double)p->h->samples[p->first].real_ns / 1e9);
+	json_seconds(&j, "until", (double)p->h->samples[p->last].real_ns / 1e9);
+	json_u64(&j, "samples", s->nr);
+	json_str(&j, "by", o->by == BY_CGROUP ? "cgroup" : o->by == BY_CACHE ? "cache" : "process");
+	json_open(&j, "rows", '[');
+	for (size_t i = 0; i < t->nr && i < top; i++)
+		put_row(&j, &t->at[i], p->last);
+	json_close(&j, ']');
+	json_u64(&j, "rows_total", t->nr);
+	json_open(&j, "events", '[');
+	for (size_t i = 0; i < s->nr; i++) {
+		if (!s->at[i].events && !s->at[i].gap)
+			continue;
+		json_open(&j, NULL, '{');
+		json_seconds(&j, "time", (double)s->at[i].real_ns / 1e9);
+		json_bool(&j, "oom_kill", s->at[i].events & TRIAGE_KILL);
+		json_bool(&j, "stall", s->at[i].events & TRIAGE_STALL);
+		json_str(&j, "gap", s->at[i].gap);
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+	json_close(&j, '}');
+}
+
+/* --- the page --------------------------------------------------------------------------- */
+
+/* What `memtap triage --at` prints of the time before sample @i. */
+static int triage_text(const struct past *p, size_t i, char **to)
+{
+	const struct machine_at at = past_at(p, i);
+	struct triage_opts o = { .real_ns = p->h->samples[i].real_ns, .past = true };
+	struct machine before = { 0 }, now = { 0 };
+	struct triage t;
+	size_t len;
+	int err;
+
+	err = history_copy(p->c, i - 1, &before);
+	if (!err)
+		err = history_copy(p->c, i, &now);
+	if (!err)
+		err = triage_look(&t, &at, &before, &now, false);
+	if (!err) {
+		o.out = open_memstream(to, &len);
+		if (o.out)
+			render_triage(&t, &o);
+		if (!o.out || fclose(o.out))
+			err = -ENOMEM;
+		triage_free(&t);
+	}
+	machine_free(&before);
+	machine_free(&now);
+	return err;
+}
+
+/* Of several moments, the one that matters: a gap is never left out. */
+static unsigned int weight(const struct history_moment *m)
+{
+	return (m->gap ? 4 : 0) + (m->events & TRIAGE_KILL ? 2 : 0) +
+	       (m->events & TRIAGE_STALL ? 1 : 0);
+}
+
+static int write_page(struct story *s, const struct past *p, const char *path)
+{
+	const size_t step = (s->nr + MOMENTS - 1) / MOMENTS;
+	char a[TEXT_LEN], b[TEXT_LEN], left[64] = "", subtitle[256], title[96];
+	struct history_moment *shown = calloc(MOMENTS + 1, sizeof(*shown));
+	struct history_page page = { .title = title, .subtitle = subtitle, .moments = shown };
+	struct out out = { 0 };
+	int err = shown ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < s->nr; i += step) {
+		size_t best = i;
+
+		for (size_t k = i; k < i + step && k < s->nr; k++)
+			if (weight(&s->at[k]) >= weight(&s->at[best]))
+				best = k;
+		if (best && !s->at[best].gap)
+			err = triage_text(p, p->first + best, &s->at[best].triage);
+		shown[page.nr++] = s->at[best];
+	}
+	if (step > 1)
+		snprintf(left, sizeof(left), "; one of %zu is shown", step);
+	snprintf(title, sizeof(title), "memory of %.64s", p->h->segments[p->h->samples[p->last].
+									 segment].host);
+	snprintf(subtitle, sizeof(subtitle), "%s to %s, %zu samples%s", text_time(a, s->at[0].real_ns),
+		 text_time(b, s->at[s->nr - 1].real_ns), s->nr, left);
+	page.total = s->total ? s->total : 1;
+	if (!err)
+		err = out_open(&out, path);
+	if (!err) {
+		history_page(&page, out.f);
+		err = out_commit(&out);
+	}
+	free(shown);
 	return err;
 }
 
@@ -149,8 +315,10 @@ int past_report(const struct cmd *cmd, const struct opts *o)
 {
 	static struct opts range;	/* it is large */
 	struct table t = { 0 };
+	struct story s = { 0 };
 	char a[TEXT_LEN], b[TEXT_LEN];
 	struct past p;
+	size_t top;
 	int ret;
 
 	if (o->args.nr)
@@ -158,20 +326,38 @@ int past_report(const struct cmd *cmd, const struct opts *o)
 				   o->args.at[0]);
 	if (o->by >= 0 && o->by != BY_PROCESS && o->by != BY_CGROUP && o->by != BY_CACHE)
 		return usage_error(cmd->name, "--history: --by is process, cgroup or cache");
-	if (o->json || o->format > FORMAT_TABLE || o->out)
-		return usage_error(cmd->name, "--history is a table on standard output");
+	if ((o->format > FORMAT_TABLE && o->format != FORMAT_JSON) || o->out || o->csv)
+		return usage_error(cmd->name, "--history is a table or JSON on standard output, and "
+				   "a page with --page FILE");
 	range.between = o->between ? o->between : "-24h,-0s";
 	range.dir = o->dir;
 	ret = past_open(cmd->name, &range, &p);
 	if (ret)
 		return ret;
-	printf("from %s to %s, %zu samples\n\n", text_time(a, p.h->samples[p.first].real_ns),
-	       text_time(b, p.h->samples[p.last].real_ns), p.last - p.first + 1);
-	ret = read_all(&p, o, &t);
-	if (!ret)
-		print_rows(&t, o, p.last);
+	ret = read_all(&p, o, &t, &s);
+	top = !o->top_given ? TOP : o->top ? o->top : t.nr;
+	if (!ret && o->json) {
+		print_json(&t, &s, &p, o, top);
+	} else if (!ret) {
+		printf("from %s to %s, %zu samples\n\n",
+		       text_time(a, p.h->samples[p.first].real_ns),
+		       text_time(b, p.h->samples[p.last].real_ns), s.nr);
+		print_events(&s);
+		print_rows(&t, o, p.last, top);
+	}
+	if (!ret && o->page) {
+		const int err = write_page(&s, &p, o->page);
+
+		if (err)
+			ret = fail(ERR_WRITE, err, "%s", o->page);
+		else
+			note("page written to %s", o->page);
+	} else if (ret) {
+		ret = fail(ERR_PLAIN, ret, "the history");
+	}
+	free_story(&s);
 	free(t.at);
 	ids_free(&t.ids);
 	past_close(&p);
-	return ret ? fail(ERR_PLAIN, ret, "the history") : 0;
+	return ret;
 }

@@ -8,4 +8,7 @@ extern const char flame_library[];	/* d3 and d3-flame-graph */
 extern const char flame_app[];		/* what draws the data */
 extern const char flame_licenses[];	/* of the library */
 
+/* The same of a history's page, which needs no library. */
+extern const char history_head[], history_app[];
+
 #endif
