@@ -592,8 +592,8 @@ const struct opt_def opt_table[] = {
 #define HEADING OPT_HEAD_ADVANCED
 	OPT(0, "drain", "TIME", OPT_DRAIN, seconds, drain,
 	    "at the end wait TIME for frees: 10 (s), 2m"),
-	OPT(0, "container", "ID|NAME", OPT_TARGET | OPT_OOM | OPT_MONITOR | OPT_PICK | OPT_PS, texts,
-	    containers, "processes in this container"),
+	OPT(0, "container", "ID|NAME", OPT_TARGET | OPT_OOM | OPT_MONITOR | OPT_PICK | OPT_PS,
+	    texts, containers, "processes in this container"),
 	OPT(0, "pod", "NAME|UID", OPT_TARGET | OPT_OOM | OPT_MONITOR | OPT_PICK | OPT_PS, texts,
 	    pods, "processes in this Kubernetes pod"),
 	OPT('D', "delay", "MS", OPT_RECORD | OPT_REPEAT, millis_some, delay,

@@ -248,8 +248,8 @@ int cmd_rules(const struct cmd *cmd, struct opts *o)
 		return fail_text("no memory");
 	ret = acts_load(a, o, cmd->name);
 	if (!ret && !a->rules.nr)
-		ret = usage_error(cmd->name, "no rules: give --when CONDITION --do ACTION, or lines "
-				  "RULE_NAME=\"...\" in %s", o->config ? o->config : CONFIG);
+		ret = usage_error(cmd->name, "no rules: give --when CONDITION --do ACTION, or "
+				  "lines RULE_NAME=\"...\" in %s", o->config ? o->config : CONFIG);
 	if (!ret && mkdir(dir, 0700) && errno != EEXIST)
 		ret = fail(ERR_PLAIN, -errno, "%s", dir);
 	if (!ret)

@@ -81,7 +81,8 @@ static void find(const char *dir, __u64 kill_ns, struct before *b)
 		f.until_ns = (__u64)st.st_mtime * SECOND;
 		if (f.from_ns > kill_ns || f.until_ns + BEFORE_NS < kill_ns)
 			continue;
-		if (snprintf(f.path, sizeof(f.path), "%s/%s", path, e->d_name) < (int)sizeof(f.path))
+		if (snprintf(f.path, sizeof(f.path), "%s/%s", path, e->d_name) <
+		    (int)sizeof(f.path))
 			keep(b, &f);
 	}
 	if (d)

@@ -296,10 +296,11 @@ static int write_page(struct story *s, const struct past *p, const char *path)
 	}
 	if (step > 1)
 		snprintf(left, sizeof(left), "; one of %zu is shown", step);
-	snprintf(title, sizeof(title), "memory of %.64s", p->h->segments[p->h->samples[p->last].
-									 segment].host);
-	snprintf(subtitle, sizeof(subtitle), "%s to %s, %zu samples%s", text_time(a, s->at[0].real_ns),
-		 text_time(b, s->at[s->nr - 1].real_ns), s->nr, left);
+	snprintf(title, sizeof(title), "memory of %.64s",
+		 p->h->segments[p->h->samples[p->last].segment].host);
+	snprintf(subtitle, sizeof(subtitle), "%s to %s, %zu samples%s",
+		 text_time(a, s->at[0].real_ns), text_time(b, s->at[s->nr - 1].real_ns), s->nr,
+		 left);
 	page.total = s->total ? s->total : 1;
 	if (!err)
 		err = out_open(&out, path);
@@ -327,8 +328,8 @@ int past_report(const struct cmd *cmd, const struct opts *o)
 	if (o->by >= 0 && o->by != BY_PROCESS && o->by != BY_CGROUP && o->by != BY_CACHE)
 		return usage_error(cmd->name, "--history: --by is process, cgroup or cache");
 	if ((o->format > FORMAT_TABLE && o->format != FORMAT_JSON) || o->out || o->csv)
-		return usage_error(cmd->name, "--history is a table or JSON on standard output, and "
-				   "a page with --page FILE");
+		return usage_error(cmd->name, "--history is a table or JSON on standard output, "
+				   "and a page with --page FILE");
 	range.between = o->between ? o->between : "-24h,-0s";
 	range.dir = o->dir;
 	ret = past_open(cmd->name, &range, &p);

@@ -256,8 +256,8 @@ static void begin(struct act *a, struct rule *r, const struct rule_hit *hit, con
 		return;
 	}
 	if (room < a->budget / 8) {
-		snprintf(line, sizeof(line), "rule %s: %s; nothing is recorded: %s is full, and its "
-			 "files cannot be removed", r->name, why, a->dir);
+		snprintf(line, sizeof(line), "rule %s: %s; nothing is recorded: %s is full, and "
+			 "its files cannot be removed", r->name, why, a->dir);
 		say(a, line);
 		return;
 	}

@@ -319,7 +319,8 @@ static bool load_line(struct rules *all, char *line, unsigned int nr, const char
 	}
 	for (size_t i = 0; i < all->nr; i++) {
 		if (!strcmp(all->at[i].name, name)) {
-			snprintf(err, RULES_ERR, "%s:%u: there is a rule %s already", path, nr, name);
+			snprintf(err, RULES_ERR, "%s:%u: there is a rule %s already", path, nr,
+				 name);
 			return false;
 		}
 	}

@@ -30,7 +30,8 @@ same() {
 }
 
 # (not wl_malloc: in cores of 5.10 thread-local memory of its threads is named as their stacks)
-for program in wl_malloc_cxx; do
+programs=(wl_malloc_cxx)
+for program in "${programs[@]}"; do
 	name=${program%% *}
 	ulimit -c unlimited
 	# shellcheck disable=SC2086

@@ -78,6 +78,10 @@ sleep 3
 kill -INT $pid
 wait $pid
 sample -n 4 history 'samples from' "memtap history status"
+(sleep 2; head -c 40M /dev/zero | tail | sleep 4) &
+sample watch 'rule 1: ended' \
+	"memtap watch --when 'process tail grows > 1M/s for 1s' --do heap -d 6 1 2>&1"
+wait
 rm -r /var/lib/memtap
 sample -n 40 doctor 'memtap can run here' "memtap doctor"
 sample unload '^memtap [0-9]' "memtap unload; memtap version"
