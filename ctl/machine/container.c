@@ -42,7 +42,8 @@ static void unescape(const char *s, size_t n, char *buf, size_t len)
 	char code[3] = "";
 
 	for (size_t i = 0; i < n && used + 1 < len; i++) {
-		if (n - i >= 4 && s[i] == '\\' && s[i + 1] == 'x' && hex_digits(s + i + 2, 2) == 2) {
+		if (n - i >= 4 && s[i] == '\\' && s[i + 1] == 'x' &&
+		    hex_digits(s + i + 2, 2) == 2) {
 			memcpy(code, s + i + 2, 2);
 			buf[used++] = (char)strtol(code, NULL, 16);
 			i += 3;

@@ -16,7 +16,8 @@ enum owner_unread { OWNER_READ, OWNER_LATE, OWNER_REFUSED, OWNER_GONE, OWNER_FAI
 
 /* A process, a group of processes, or a mapping of one process. */
 struct owner {
-	const char *name;		/* comm, program, user, cgroup, container, or what is mapped */
+	const char *name;		/* comm, program, user, cgroup, container, or what is
+					 * mapped */
 	const char *user, *cgroup;	/* of a process */
 	__u32 pid;			/* of a group: the last one that was added */
 	__u32 nr;			/* processes */

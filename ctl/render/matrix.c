@@ -245,8 +245,8 @@ static void put_header(const struct matrix *c, FILE *out)
 	for (size_t i = 0; i < c->nr; i++)
 		fprintf(out, " %*s", c->ask->columns[i].width, c->ask->columns[i].title);
 	if (c->o->by != BY_NONE)
-		fprintf(out, "  %s", c->o->by == BY_CGROUP ? "CGROUP" : c->o->by == BY_CONTAINER ? "CONTAINER" :
-			"WHO");
+		fprintf(out, "  %s", c->o->by == BY_CGROUP ? "CGROUP" :
+			c->o->by == BY_CONTAINER ? "CONTAINER" : "WHO");
 	fputc('\n', out);
 }
 

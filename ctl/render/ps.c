@@ -77,7 +77,8 @@ static void put_head(const struct table *t)
 	}
 	fprintf(t->out, "  %s\n", t->o->map ? "MAPPING" : t->o->by == BY_PROCESS ? "NAME" :
 		t->o->by == BY_PROGRAM ? "PROGRAM" : t->o->by == BY_USER ? "USER" :
-		t->o->by == BY_CGROUP ? "CGROUP" : t->o->by == BY_CONTAINER ? "CONTAINER" : "MAPPING");
+		t->o->by == BY_CGROUP ? "CGROUP" : t->o->by == BY_CONTAINER ? "CONTAINER" :
+		"MAPPING");
 }
 
 static void put_values(const struct table *t, const struct owner *row)

@@ -121,7 +121,8 @@ struct rgroup {
 	__s32 pid, tid;			/* 0: several */
 	__u64 cgroup;
 	const char *cgroup_path;	/* NULL: not by cgroup, or not known */
-	const char *container;		/* its ID, or the UID of a pod; NULL: not by container, or none */
+	const char *container;		/* its ID, or the UID of a pod; NULL: not by
+					 * container, or none */
 	const char *container_name;	/* NULL: unknown */
 };
 

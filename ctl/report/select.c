@@ -631,8 +631,8 @@ static const char *not_held(const struct snap *s, const struct opts *o)
 		return "--tid: this recording does not tell threads apart: record it with --by "
 		       "thread";
 	if ((o->cgroups.nr || o->containers.nr || o->pods.nr) && !has_cgroups(s))
-		return "--cgroup, --container, --pod: this recording has no cgroups: the kernel that was recorded did "
-		       "not have them";
+		return "--cgroup, --container, --pod: this recording has no cgroups: the kernel "
+		       "that was recorded did not have them";
 	if (o->symbols.nr && !stacks)
 		return "--symbol: this recording has no stacks: record it without --by file or "
 		       "mapping, or with -U or -K";

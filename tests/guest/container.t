@@ -18,7 +18,8 @@ mkdir -p "$docker" "$pod/$id2" "/var/lib/docker/containers/$id" "/var/log/pods/s
 echo '{"ID":"'$id'","Name":"/web"}' > /var/lib/docker/containers/$id/config.v2.json
 away() {
 	rm -rf /var/lib/docker "/var/log/pods/shop_cart_$uid"
-	rmdir "$docker" "$root/docker" "$pod/$id2" "$pod" "$root/kubepods/burstable" "$root/kubepods" \
+	rmdir "$docker" "$root/docker" "$pod/$id2" "$pod" "$root/kubepods/burstable" \
+		"$root/kubepods" \
 		2> /dev/null
 	[ ! -e "$root/docker" ] && [ ! -e "$root/kubepods" ]
 }

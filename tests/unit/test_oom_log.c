@@ -209,7 +209,8 @@ static void test_damaged(const char *name)
 int main(void)
 {
 	static const char *const names[] = { "3.10-machine", "3.10-cgroup", "4.9-many",
-					     "4.18-tmpfs", "6.12-cgroup", "6.1-panic", "5.10-panic" };
+					     "4.18-tmpfs", "6.12-cgroup", "6.1-panic",
+					     "5.10-panic" };
 
 	test_prefixes();
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

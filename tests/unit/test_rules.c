@@ -36,7 +36,8 @@ static const char *const good[] = {
 	"process * grows > 100K/s for 10m do heap",
 	"cgroup /web* grows > 1M/s for 5m do faults",
 	"cache dentry grows > 1M/s do leaks -k 30s",
-	"available < 3% for 1m do diagnose 30s", "oom-kill do triage", "allocation-failure do run /bin/true",
+	"available < 3% for 1m do diagnose 30s", "oom-kill do triage",
+	"allocation-failure do run /bin/true",
 };
 
 static const struct {
@@ -78,7 +79,8 @@ static void check_language(void)
 	char err[RULES_ERR];
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		ok(rules_add(&r, "x", good[i], NULL, err), "%s%s%s", good[i], *err ? ": " : "", err);
+		ok(rules_add(&r, "x", good[i], NULL, err), "%s%s%s", good[i], *err ? ": " : "",
+		   err);
 	is(r.nr, sizeof(good) / sizeof(good[0]), "all of them");
 	ok(r.at[0].hold == 20 && r.at[0].value == 5 && r.at[0].percent && r.at[0].seconds == 30 &&
 	   r.at[0].per_hour == 4 && r.at[0].per_day == 20 && r.at[0].action == ACT_FAULTS,
@@ -88,8 +90,8 @@ static void check_language(void)
 	ok(rules_add(&r, "by hand", "swap-in > 1M/s", "swap 5s", err) &&
 	   !strcmp(r.at[r.nr - 1].text, "swap-in > 1M/s do swap 5s"), "--when and --do");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ok(!rules_add(&r, "x", bad[i].text, NULL, err) && strstr(err, bad[i].why), "'%s': %s",
-		   bad[i].text, err);
+		ok(!rules_add(&r, "x", bad[i].text, NULL, err) && strstr(err, bad[i].why),
+		   "'%s': %s", bad[i].text, err);
 	memset(longer + 8, 'a', RULE_TEXT);
 	ok(!rules_add(&r, "x", longer, NULL, err) && strstr(err, "longer"), "too long: %s", err);
 	while (rules_add(&r, "x", "oom-kill", "triage", err))
@@ -371,8 +373,8 @@ static void check_refused(void)
 	ok(strstr(refuses("cache * grows > 5M/s do leaks -k", true), "slabinfo"), "%s", refused);
 	ok(strstr(refuses("oom-kill do triage", true), "OOM kills"), "%s", refused);
 	ok(strstr(refuses("allocation-failure do triage", true), "log"), "%s", refused);
-	ok(strstr(refuses("available < 5% do run /nonexistent/no/program", true), "cannot be run"), "%s",
-	   refused);
+	ok(strstr(refuses("available < 5% do run /nonexistent/no/program", true),
+		  "cannot be run"), "%s", refused);
 	ok(!rules.nr, "a rule that cannot work is left out");
 }
 

@@ -96,7 +96,8 @@
 		for (let i = 0; i <= ticks; i++) {
 			const n = data.total * i / ticks;
 
-			put("line", { class: "grid", x1: LEFT, x2: width, y1: y_of(n), y2: y_of(n) });
+			put("line", { class: "grid", x1: LEFT, x2: width, y1: y_of(n),
+				y2: y_of(n) });
 			put("text", { x: 2, y: y_of(n) + 4 }, bytes(n));
 		}
 		for (const [from, behind] of runs()) {
@@ -118,8 +119,8 @@
 			else if (m.e & STALL)
 				put("line", { class: "stall", x1: x, x2: x, y1: TOP, y2: low });
 			if (m.p > 0)
-				put("rect", { class: "pressure", x: x - 1, width: 2, y: low - m.p * 0.6,
-					height: m.p * 0.6 });
+				put("rect", { class: "pressure", x: x - 1, width: 2,
+					y: low - m.p * 0.6, height: m.p * 0.6 });
 		}
 		put("text", { x: LEFT, y: height - 18 }, clock(moments[0]));
 		put("text", { x: width - 4, y: height - 18, "text-anchor": "end" },
@@ -135,8 +136,8 @@
 		mark.setAttribute("x1", x_of(m.t));
 		mark.setAttribute("x2", x_of(m.t));
 		by_id("when").textContent = clock(m) + (m.g ? " (before it: " + m.g + ")" : "");
-		by_id("moment").textContent = (m.x || "nothing is known of the time before this moment\n") +
-			"\n" + data.kinds.map((name, k) => name + " " + bytes(m.v[k])).join(", ") +
+		by_id("moment").textContent =
+			(m.x || "nothing is known of the time before this moment\n") + "\n" + data.kinds.map((name, k) => name + " " + bytes(m.v[k])).join(", ") +
 			", available " + bytes(m.a) + ", swap " + bytes(m.s);
 	}
 
