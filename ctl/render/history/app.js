@@ -137,7 +137,8 @@
 		mark.setAttribute("x2", x_of(m.t));
 		by_id("when").textContent = clock(m) + (m.g ? " (before it: " + m.g + ")" : "");
 		by_id("moment").textContent =
-			(m.x || "nothing is known of the time before this moment\n") + "\n" + data.kinds.map((name, k) => name + " " + bytes(m.v[k])).join(", ") +
+			(m.x || "nothing is known of the time before this moment\n") + "\n" +
+			data.kinds.map((name, k) => name + " " + bytes(m.v[k])).join(", ") +
 			", available " + bytes(m.a) + ", swap " + bytes(m.s);
 	}
 
