@@ -363,6 +363,9 @@ void act_end(struct act *a)
 			return;
 		}
 		usleep(100000);
+		/* just begun, it may still have ignored the first */
+		if (i == 20)
+			kill(-a->pid, SIGTERM);
 	}
 	kill(-a->pid, SIGKILL);
 	if (waitpid(a->pid, &status, 0) == a->pid)

@@ -78,9 +78,11 @@ sleep 3
 kill -INT $pid
 wait $pid
 sample -n 4 history 'samples from' "memtap history status"
-(sleep 2; head -c 40M /dev/zero | tail | sleep 4) &
+(sleep 2; exec python3 -c '
+import time
+kept = [(b"a" * 1000000 + bytes(i), time.sleep(0.1)) for i in range(60)]') &
 sample watch 'rule 1: ended' \
-	"memtap watch --when 'process tail grows > 1M/s for 1s' --do heap -d 6 1 2>&1"
+	"memtap watch --when 'process python3 grows > 1M/s for 2s' --do heap -d 9 1 2>&1"
 wait
 rm -r /var/lib/memtap
 sample -n 40 doctor 'memtap can run here' "memtap doctor"
