@@ -89,14 +89,6 @@ static int take_note(const struct core_note *n, void *ctx)
 	}
 }
 
-__u64 core_auxv(const struct core *c, __u64 type)
-{
-	for (size_t at = 0; c->auxv.len - at >= 2 * sizeof(__u64); at += 2 * sizeof(__u64))
-		if (core_word(c->auxv.at + at) == type)
-			return core_word(c->auxv.at + at + sizeof(__u64));
-	return 0;
-}
-
 /* ---- what only a file of core_save() has ---- */
 
 static void take_info(struct core *c)

@@ -79,9 +79,6 @@ static inline __u32 core_half(const unsigned char *at)
 	return v;
 }
 
-/* The value of an entry of the auxiliary vector; 0: it has none. */
-__u64 core_auxv(const struct core *c, __u64 type);
-
 /* ---- core_maps.c ---- */
 
 /* Fills in .maps, .files and .ranges.  -ENOMEM */

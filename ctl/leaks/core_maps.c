@@ -19,6 +19,15 @@
 #define MOST_GAP	(1ULL << 20)
 #define MOST_HEADERS	64
 
+/* The value of an entry of the auxiliary vector; 0: it has none. */
+static __u64 auxv_of(const struct core *c, __u64 type)
+{
+	for (size_t at = 0; c->auxv.len - at >= 2 * sizeof(__u64); at += 2 * sizeof(__u64))
+		if (core_word(c->auxv.at + at) == type)
+			return core_word(c->auxv.at + at + sizeof(__u64));
+	return 0;
+}
+
 /* ---- files ---- */
 
 static int by_start(const void *x, const void *y)
@@ -234,11 +243,11 @@ static bool read_at(const struct core *c, __u64 addr, void *buf, size_t len)
 /* Where the program's last variables end: brk() began there, or behind it. */
 static __u64 program_end(const struct core *c)
 {
-	const __u64 headers = core_auxv(c, AT_PHDR), nr = core_auxv(c, AT_PHNUM);
+	const __u64 headers = auxv_of(c, AT_PHDR), nr = auxv_of(c, AT_PHNUM);
 	__u64 end = 0, start = 0;
 	Elf64_Phdr p;
 
-	if (!headers || nr > MOST_HEADERS || core_auxv(c, AT_PHENT) != sizeof(p))
+	if (!headers || nr > MOST_HEADERS || auxv_of(c, AT_PHENT) != sizeof(p))
 		return 0;
 	for (__u64 i = 0; i < nr; i++) {
 		if (!read_at(c, headers + i * sizeof(p), &p, sizeof(p)))
@@ -362,7 +371,7 @@ static void find_missing(struct core *c)
 
 static void find_program(struct core *c)
 {
-	const __u64 addr = core_auxv(c, AT_PHDR);
+	const __u64 addr = auxv_of(c, AT_PHDR);
 	const struct procmap *m = addr ? core_find_map(c, addr) : NULL;
 	struct core_mapped *f = m ? core_find_file(c, m->path) : NULL;
 
@@ -383,8 +392,8 @@ int core_name_maps(struct core *c)
 	find_program(c);
 	if (c->told.saved)
 		return 0;
-	name_at(c, core_auxv(c, AT_RANDOM), "[stack]");
-	name_at(c, core_auxv(c, AT_SYSINFO_EHDR), "[vdso]");
+	name_at(c, auxv_of(c, AT_RANDOM), "[stack]");
+	name_at(c, auxv_of(c, AT_SYSINFO_EHDR), "[vdso]");
 	end = program_end(c);
 	if (end)
 		err = name_heap(c, end, end + MOST_RANDOM, &heap);

@@ -197,7 +197,7 @@ for cmd in $commands; do
 	[ -z "$missing" ]
 	check $? "completion: offers all options of $cmd$missing"
 done
-words="process thread comm cgroup program file mapping none "
+words="process thread comm cgroup container program file mapping none "
 [ "$(complete_line stacks --by "" | tr '\n' ' ')" = "$words" ]
 check $? "completion: offers the words of --by"
 [ "$(complete_line report --format "" | head -n 2 | tr '\n' ' ')" = "table folded " ]

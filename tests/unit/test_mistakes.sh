@@ -56,7 +56,7 @@ says 2 'a PID is missing' heap
 says 2 '--census needs -k' leaks --census
 says 2 'has no option --tid; .* and others have it' leaks --tid 4
 says 2 'has no option -p; .* have it' slab -p 1
-says 2 '--by is one of process, thread, comm, cgroup, none, not file' vmscan --by file
+says 2 '--by is one of process, thread, comm, cgroup, container, none, not file' vmscan --by file
 says 2 '--by is one of .*, not cache' rss --by cache
 
 # --- times

@@ -132,7 +132,7 @@ if command -v zsh > /dev/null; then
 	check $? "zsh: offers all commands"
 	[ "$(complete_zsh leaks --)" = "$($tool help --words leaks | grep -v ' ')" ]
 	check $? "zsh: offers the options of a command"
-	words="process thread comm cgroup program file mapping none"
+	words="process thread comm cgroup container program file mapping none"
 	[ "$(complete_zsh stacks --by "" | paste -sd' ')" = "$words" ]
 	check $? "zsh: offers the words of --by"
 	[ "$(complete_zsh faults -p "")" = PIDS ] && [ "$(complete_zsh report "")" = FILES ]

@@ -492,7 +492,8 @@ static void check_actions(void)
 	script("exec sleep 1000");
 	on(&a, now + 6 * SECOND, 1);
 	act_end(&a);
-	ok(!a.pid && (strstr(said, "signal 2") || strstr(said, "signal 15")), "the end of memtap ends it: %s", said);
+	ok(!a.pid && (strstr(said, "signal 2") || strstr(said, "signal 15")),
+	   "the end of memtap ends it: %s", said);
 
 	/* a file can take no more than what is left */
 	script("exec head -c 3000000 /dev/zero");
