@@ -27,6 +27,8 @@ const char *growth_end(const struct triage *t, __s64 grew, char *buf, size_t len
 	const double left = seconds_left(t, grew);
 
 	buf[0] = '\0';
+	if (t->past)
+		return buf;
 	if (left > 0 && left < 120)
 		snprintf(buf, len, "; at this pace the rest is used up in %.0f s", left);
 	else if (left > 0 && left < 7200)

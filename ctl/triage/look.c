@@ -131,6 +131,7 @@ int triage_look(struct triage *t, const struct machine_at *at, const struct mach
 	memset(t, 0, sizeof(*t));
 	t->before = before;
 	t->now = now;
+	t->past = at->past_ns != 0;
 	t->seconds = now->ns > before->ns ? (double)(now->ns - before->ns) / 1e9 : 0;
 	if (compare_all(t)) {
 		triage_free(t);

@@ -77,6 +77,7 @@ struct triage_finding {
 struct triage {
 	const struct machine *before, *now;
 	double seconds;			/* between them */
+	bool past;			/* it is over: nothing is forecast */
 	struct machine_growth *processes, *programs, *cgroups, *slabs, *callers, *sites,
 		*tmpfs, *nodes, *deleted;
 	struct machine_list was_programs, is_programs;

@@ -3,7 +3,7 @@
 #
 # `memtap diagnose` on staged incidents that last: it must name the cause that the stage knows,
 # and accuse nobody where nothing is wrong.  docs/diagnose.md has the table.
-# guest: -m 640
+# guest: -m 648
 # limit: 1500
 # dmesg: allow Call Trace
 . "$(dirname "$0")/lib.sh"

@@ -4,8 +4,9 @@
 # For guest tests: what the history says afterwards about what was staged.
 #
 #	past_begin		the service records from now on, each two seconds
-#	past_mark NAME REGEXP [SECONDS]	now something is staged; asked about it later, triage is to
-#				say REGEXP.  "!REGEXP": it is not to.  With SECONDS: of
+#	past_mark NAME REGEXP [SECONDS]
+#				for some seconds something has been staged; asked about it
+#				later, triage is to say REGEXP.  "!REGEXP": it is not to.  With SECONDS: of
 #				the time since then
 #	past_check		the service ends; `memtap triage --at` of each moment
 
@@ -15,7 +16,7 @@ past_begin() {
 	past_pid=$!
 }
 past_mark() {
-	past_moments+=("$(date '+%F %T')|${3:+$(date -d "-$3 seconds" '+%F %T')}|$1|$2")
+	past_moments+=("$(date -d '-3 seconds' '+%F %T')|${3:+$(date -d "-$3 seconds" '+%F %T')}|$1|$2")
 }
 past_check() {
 	local moment when since name pattern

@@ -3,6 +3,7 @@
 #
 # Rules: who grows in a cgroup is recorded before the limit is reached, and is shown with the OOM
 # kill that follows; actions end with memtap, and leave nothing attached.
+# dmesg: allow Call Trace
 . "$(dirname "$0")/lib.sh"
 
 root=/sys/fs/cgroup/memory limit=memory.limit_in_bytes
