@@ -24,7 +24,7 @@ struct before {
 	size_t nr;
 	struct before_file {
 		char path[512], rule[64];
-		__u64 from_ns, until_ns;	/* CLOCK_REALTIME, to the second */
+		__u64 from_ns, until_ns;	/* CLOCK_REALTIME; from: to the second */
 	} at[BEFORE_MOST];			/* the newest ones, the newest last */
 };
 
@@ -78,7 +78,7 @@ static void find(const char *dir, __u64 kill_ns, struct before *b)
 		if (!parse_name(e->d_name, &f) ||
 		    fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
 			continue;
-		f.until_ns = (__u64)st.st_mtime * SECOND;
+		f.until_ns = (__u64)st.st_mtim.tv_sec * SECOND + (__u64)st.st_mtim.tv_nsec;
 		if (f.from_ns > kill_ns || f.until_ns + BEFORE_NS < kill_ns)
 			continue;
 		if (snprintf(f.path, sizeof(f.path), "%s/%s", path, e->d_name) <

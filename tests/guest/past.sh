@@ -3,7 +3,7 @@
 #
 # For guest tests: what the history says afterwards about what was staged.
 #
-#	past_begin		the service records from now on, each two seconds
+#	past_begin		the service records from now on, each second
 #	past_mark NAME REGEXP [SECONDS]
 #				for some seconds something has been staged; asked about it
 #				later, triage is to say REGEXP.  "!REGEXP": it is not to.  With SECONDS: of
@@ -12,11 +12,11 @@
 
 past_moments=()
 past_begin() {
-	memtap history start 2 --dir "$T/history" 2> "$T/history.err" &
+	memtap history start 1 --dir "$T/history" 2> "$T/history.err" &
 	past_pid=$!
 }
 past_mark() {
-	past_moments+=("$(date -d '-3 seconds' '+%F %T')|${3:+$(date -d "-$3 seconds" '+%F %T')}|$1|$2")
+	past_moments+=("$(date -d '-1 seconds' '+%F %T')|${3:+$(date -d "-$3 seconds" '+%F %T')}|$1|$2")
 }
 past_check() {
 	local moment when since name pattern
