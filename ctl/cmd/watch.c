@@ -415,7 +415,7 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 		return usage_error(cmd->name, "--by: process, thread, comm, cgroup, container or "
 				   "none");
 	if (q->show == SHOW_DIST && (o->by == BY_PROGRAM || o->by == BY_CGROUP ||
-				       o->by == BY_CONTAINER))
+				     o->by == BY_CONTAINER))
 		return usage_error(cmd->name, "--by: process, thread, comm, none, or an argument's "
 				   "name");
 	if (q->show == SHOW_DIST && o->folded)

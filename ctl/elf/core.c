@@ -203,7 +203,7 @@ static const struct {
 } packed[] = {
 	{ "\x28\xb5\x2f\xfd", "it is compressed by zstd: unpack it first, by zstd -d" },
 	{ "\x04\x22\x4d\x18", "it is compressed by lz4: unpack it first, by lz4 -d" },
-	{ "\xfd" "7zX", "it is compressed by xz: unpack it first, by xz -dk" },
+	{ "\xfd\x37zX", "it is compressed by xz: unpack it first, by xz -dk" },
 	{ "BZh", "it is compressed by bzip2: unpack it first, by bzip2 -dk" },
 };
 

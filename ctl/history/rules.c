@@ -184,9 +184,9 @@ static bool take_action(struct words *w, struct rule *r)
 	double seconds;
 	int i = 0;
 
-	if (take(w, "leaks"))
+	if (take(w, "leaks")) {
 		r->action = take(w, "-k") ? ACT_LEAKS_K : ACT_LEAKS;
-	else {
+	} else {
 		while (i < NR_RULE_ACTIONS && !take(w, rule_actions[i]))
 			i++;
 		if (i == NR_RULE_ACTIONS)
@@ -612,7 +612,7 @@ static double level(struct rule *r, const struct machine *was, const struct mach
 			v * 100 / (double)m->f.mem[MEM_TOTAL] : -1 : v;
 	case RULE_PRESSURE:
 		if (r->tripped)
-			return r->value + 1e-9;
+			return 100.1;	/* above any value */
 		if (*r->pattern || !was || !was->psi.has || !m->psi.has)
 			return -1;
 		v = per_second(was, m, r->full ? was->psi.full_us : was->psi.some_us,

@@ -41,7 +41,7 @@ static int look(const char *path, const struct stat *st, int type, struct FTW *f
 			return 0;
 	search.found[search.nr].path = strdup(below);
 	if (!search.found[search.nr].path)
-		return ENOMEM;
+		return -ENOMEM;
 	search.found[search.nr++].c = c;
 	return search.nr > SHOWN;
 }
@@ -76,7 +76,7 @@ static int find(const char *wanted, bool pod, const char *cmd, char **path)
 	search.pod = pod;
 	search.nr = 0;
 	err = nftw(search.mount, look, 32, FTW_PHYS | FTW_MOUNT);
-	if (err == ENOMEM)
+	if (err == -ENOMEM)
 		return fail(ERR_PLAIN, ENOMEM, "%s", "the cgroups");
 	if (search.nr == 1) {
 		*path = search.found[0].path;
