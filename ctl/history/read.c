@@ -362,6 +362,8 @@ static int index_all(struct history *h, DIR *dir)
 
 	/* who holds the lock writes */
 	h->running = flock(dirfd(dir), LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+	/* a service that starts now is not in our way */
+	flock(dirfd(dir), LOCK_UN);
 	for (size_t i = 0; !err && i < nr; i++)
 		err = add_segment(&x, numbers[i]);
 	/* of the last one a sample may be on its way */

@@ -15,6 +15,7 @@
 
 #include "history/int.h"
 
+#define LOCK_TRIES	20		/* in a second */
 #define KEYS		60		/* samples from one that stands for itself to the next */
 #define SEGMENT_MOST	(4U << 20)
 #define SEGMENT_LEAST	(64U << 10)
@@ -491,10 +492,14 @@ static int open_dir(struct history_writer *w, char err[HISTORY_ERR])
 	w->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (w->dir < 0)
 		return fail_dir(err, "cannot be opened", dir);
-	if (!flock(w->dir, LOCK_EX | LOCK_NB))
-		return 0;
-	if (errno != EWOULDBLOCK)
-		return fail_dir(err, "cannot be locked", dir);
+	/* who reads looks for a moment whether the service runs */
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		if (!flock(w->dir, LOCK_EX | LOCK_NB))
+			return 0;
+		if (errno != EWOULDBLOCK)
+			return fail_dir(err, "cannot be locked", dir);
+		usleep(50000);
+	}
 	snprintf(err, HISTORY_ERR, "%s: another `memtap history start` writes there", dir);
 	return -EBUSY;
 }

@@ -173,7 +173,7 @@ scene ./wl_diagnose tables 60
 diagnose tables
 like "$out" "memory of page tables gr.*came from it at touch_sparse" "tables: what, and where"
 like "$out" "page tables, most of them of wl_diagnose \($pid\)" "tables: whose"
-past_mark tables 'age tables'
+past_mark tables "rocess wl_diagnose \\($pid\\) grew|age tables"
 relief
 
 # --- files that a cgroup reads again and again, since there is no room for them

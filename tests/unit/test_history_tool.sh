@@ -34,6 +34,18 @@ for by in process cgroup cache; do
 		[ "$(python3 -c "import json; d = json.load(open(\"$T/json\")); print(d[\"by\"],
 			len(d[\"rows\"]) <= 3)")" = "'$by' True" ]'
 done
+# the service starts while its history is read
+busy() {
+	local i
+
+	(while :; do $memtap history status --dir "$T/history"; done) > "$T/out" 2>&1 &
+	for i in 1 2 3 4 5; do
+		record 0.4 || break
+	done
+	kill $!
+	[ "$i" = 5 ] && [ ! -s "$T/err" ]
+}
+that "who reads does not keep the service from starting" busy
 that "--page writes a page" $memtap report --history --dir "$T/history" --page "$T/page.html"
 cat > "$T/look.py" << 'END'
 import json, re, sys
