@@ -160,7 +160,8 @@ if kver_ge 5.10; then
 		skip "pinned: triage says it" "no io_uring here"
 	else
 		says pinned triage "ittle memory is left.*pinned \(io_uring, RDMA\) by wl_scenes" \
-			"memtap heap $pid" 'ittle memory is left.* wl_scenes .*pages that are pinned'
+			"memtap heap $pid" \
+			'ittle memory is left.* wl_scenes .*pages that are pinned'
 	fi
 	relief
 fi
