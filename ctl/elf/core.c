@@ -164,10 +164,11 @@ static int take_notes(struct core_file *f, const Elf64_Phdr *p, char why[CORE_WH
 
 static int take_headers(struct core_file *f, const Elf64_Phdr *p, size_t nr, char why[CORE_WHY])
 {
+	struct core_segment *all = calloc(nr + 1, sizeof(*all));
 	int err = 0;
 
-	f->segments = calloc(nr + 1, sizeof(*f->segments));
-	if (!f->segments)
+	f->segments = all;
+	if (!all || (nr && !p))
 		return -ENOMEM;
 	for (size_t i = 0; i < nr && !err; i++)
 		if (p[i].p_type == PT_LOAD)
@@ -175,9 +176,9 @@ static int take_headers(struct core_file *f, const Elf64_Phdr *p, size_t nr, cha
 		else if (p[i].p_type == PT_NOTE)
 			err = take_notes(f, &p[i], why);
 	if (f->nr)
-		qsort(f->segments, f->nr, sizeof(*f->segments), by_start);
+		qsort(all, f->nr, sizeof(*all), by_start);
 	for (size_t i = 1; i < f->nr && !err; i++)
-		if (f->segments[i].start < f->segments[i - 1].end)
+		if (all[i].start < all[i - 1].end)
 			err = fail(why, "its segments overlap");
 	return err;
 }
