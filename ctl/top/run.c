@@ -57,6 +57,7 @@ static int look(struct top *t, const struct machine_at *at)
 /* Sample @i of the history, against the one before it. */
 static int look_back(struct run *r, size_t i)
 {
+	const struct history_sample *is = &r->past.h->samples[i];
 	struct machine m;
 	int err = 0;
 
@@ -68,8 +69,8 @@ static int look_back(struct run *r, size_t i)
 		machine_free(&m);
 	}
 	r->sample = i;
-	r->t.real_ns = r->past.h->samples[i].real_ns;
-	r->t.interval = (double)(r->past.h->samples[i].ns - r->past.h->samples[i - 1].ns) / 1e9;
+	r->t.real_ns = is->real_ns;
+	r->t.interval = (double)(is->ns - (is - 1)->ns) / 1e9;
 	return err;
 }
 

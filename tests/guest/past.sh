@@ -6,8 +6,8 @@
 #	past_begin		the service records from now on, each second
 #	past_mark NAME REGEXP [SECONDS]
 #				for some seconds something has been staged; asked about it
-#				later, triage is to say REGEXP.  "!REGEXP": it is not to.  With SECONDS: of
-#				the time since then
+#				later, triage is to say REGEXP.  "!REGEXP": it is not to.
+#				With SECONDS: of the time since then
 #	past_check		the service ends; `memtap triage --at` of each moment
 
 past_moments=()
@@ -16,7 +16,9 @@ past_begin() {
 	past_pid=$!
 }
 past_mark() {
-	past_moments+=("$(date -d '-1 seconds' '+%F %T')|${3:+$(date -d "-$3 seconds" '+%F %T')}|$1|$2")
+	local since=${3:+$(date -d "-$3 seconds" '+%F %T')}
+
+	past_moments+=("$(date -d '-1 seconds' '+%F %T')|$since|$1|$2")
 }
 past_check() {
 	local moment when since name pattern

@@ -63,7 +63,8 @@ END
 that "it has memory by kind, and the triage of each moment" python3 "$T/look.py" "$T/page.html"
 if command -v chromium > /dev/null; then
 	that "a browser draws it" eval 'chromium --headless --no-sandbox --disable-gpu --dump-dom \
-		"file://$T/page.html" 2> /dev/null > "$T/dom" && grep -q "data-ready=\"1\"" "$T/dom" &&
+		"file://$T/page.html" 2> /dev/null > "$T/dom" &&
+		grep -q "data-ready=\"1\"" "$T/dom" &&
 		[ "$(grep -o "<polygon" "$T/dom" | wc -l)" -ge 8 ] &&
 		grep -q "memtap triage: " "$T/dom"'
 fi
