@@ -57,10 +57,12 @@ static int look(struct top *t, const struct machine_at *at)
 /* Sample @i of the history, against the one before it. */
 static int look_back(struct run *r, size_t i)
 {
-	const struct history_sample *is = &r->past.h->samples[i];
+	const struct history *h = r->past.h;
 	struct machine m;
 	int err = 0;
 
+	if (!h || !i)
+		return -ENOENT;
 	for (size_t k = i - 1; !err && k <= i; k++) {
 		r->at = past_at(&r->past, k);
 		err = history_copy(r->past.c, k, &m);
@@ -69,8 +71,8 @@ static int look_back(struct run *r, size_t i)
 		machine_free(&m);
 	}
 	r->sample = i;
-	r->t.real_ns = is->real_ns;
-	r->t.interval = (double)(is->ns - (is - 1)->ns) / 1e9;
+	r->t.real_ns = h->samples[i].real_ns;
+	r->t.interval = (double)(h->samples[i].ns - h->samples[i - 1].ns) / 1e9;
 	return err;
 }
 
