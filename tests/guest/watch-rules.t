@@ -15,13 +15,16 @@ mkdir -p $root/rules
 echo $((48 << 20)) > $root/rules/$limit
 [ ! -e $root/rules/memory.swap.max ] || echo 0 > $root/rules/memory.swap.max
 cat > "$T/grow.py" << 'END'
-import time
+import os, sys, time
 kept = []
 def grow_cache():
     kept.append(bytearray(b"x" * (1 << 20)))
 while True:
     grow_cache()
-    time.sleep(0.15)
+    # above the rule's value, and below the limit, until it is recorded
+    while len(kept) == 25 and not os.path.exists(sys.argv[1]):
+        time.sleep(0.1)
+    time.sleep(0.05)
 END
 inside() {
 	echo "$BASHPID" > $root/rules/cgroup.procs
@@ -44,12 +47,15 @@ like "$err" 'rule 1 cannot work here: /nonexistent/program cannot be run' "and t
 # --- the limit of a cgroup
 memtap watch --when 'cgroup /rules > 50%' --do 'faults 60s' --dir "$T/dir" 1 2> "$T/log" &
 watch=$!
-(inside python3 "$T/grow.py") &
+(inside python3 "$T/grow.py" "$T/go") &
 hog=$!
 ok "the rule acts before the limit is reached" wait_for 60 grep -q 'memtap faults into' "$T/log"
 diag "$(cat "$T/log")"
 like "$(cat "$T/log")" 'rule 1: cgroup /rules has [5-9][0-9]\.[0-9]% of its limit; memtap faults' \
 	"why"
+wait_for 60 pgrep -f 'memtap record' > /dev/null
+ready "$(pgrep -n -f 'memtap record')"
+touch "$T/go"
 wait_for 120 eval '! kill -0 $hog 2> /dev/null'
 wait $hog 2> /dev/null
 is $? 137 "the cgroup's process is killed"
@@ -65,7 +71,7 @@ import json, sys
 d = json.load(open(sys.argv[1]))
 pages = sum(r["sum"] for r in d["rows"])
 pids = set(r.get("pid") for r in d["rows"])
-print(pages > 1000, pids == {int(sys.argv[2])})' "$T/json" $hog)" "True True" \
+print(pages > 2000, pids == {int(sys.argv[2])})' "$T/json" $hog)" "True True" \
 	"it has the pages of the process that grew, and no other"
 run memtap oom --last 1 --dir "$T/dir"
 like "$out" 'rule 1 recorded from [0-9:]+ to [0-9:]+, the time of the kill included:' \
