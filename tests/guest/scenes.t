@@ -51,7 +51,8 @@ says() {
 		run memtap leaks -k --census 2 1
 	else
 		run memtap triage 2 1
-		# (the sentence may have | in it)
+		# (a sample or two more of it; and the sentence may have | in it)
+		sleep 2
 		[[ $sentence = *\|* ]] || past_mark "$name" "${5:-$sentence}"
 	fi
 	like "$out" "$sentence" "$name: $2 says it"
