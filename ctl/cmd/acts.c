@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "cmd/acts.h"
 #include "cmd/cmd.h"
@@ -20,14 +21,6 @@
 #define BUDGET_NS	250000000
 #define MOST_LOOKS	60.0		/* in a row, between samples: they cost as much */
 #define LOOKS_A_SECOND	0.1		/* that come back */
-
-static __u64 clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (__u64)ts.tv_sec * SECOND + (__u64)ts.tv_nsec;
-}
 
 static void say(void *ctx, const char *line)
 {
@@ -70,7 +63,7 @@ size_t acts_begin(struct acts *a, const char *dir, const struct machine *m)
 	int err;
 
 	a->looks = MOST_LOOKS;
-	a->looked_ns = clock_ns(CLOCK_MONOTONIC);
+	a->looked_ns = clock_ns();
 	if (!nr)
 		return 0;
 	snprintf(a->dir, sizeof(a->dir), "%.400s/%s", dir, ACT_DIR);
@@ -120,7 +113,7 @@ static bool see_triggers(struct acts *a)
 
 enum acts_woken acts_wait(struct acts *a, struct until *until, __u64 next_ns, bool near)
 {
-	__u64 now = clock_ns(CLOCK_MONOTONIC), end = next_ns;
+	__u64 now = clock_ns(), end = next_ns;
 	bool look = false;
 
 	a->looks += (double)(now - a->looked_ns) / 1e9 * LOOKS_A_SECOND;
@@ -137,8 +130,8 @@ enum acts_woken acts_wait(struct acts *a, struct until *until, __u64 next_ns, bo
 
 		until->end = (double)turn / 1e9;
 		more = until_wait(until, a->wait, POLLIN);
-		now = clock_ns(CLOCK_MONOTONIC);
-		act_look(&a->act, clock_ns(CLOCK_BOOTTIME));
+		now = clock_ns();
+		act_look(&a->act, clock_ns_of(CLOCK_BOOTTIME));
 		if (more && see_triggers(a) && a->looks >= 1) {
 			a->looks--;
 			return ACTS_LOOK;
@@ -182,8 +175,8 @@ static int look(struct look *l, struct acts *a, bool sample, bool *near)
 		machine_free(&l->is);
 		return err;
 	}
-	now.real_ns = clock_ns(CLOCK_REALTIME);
-	now.boot_ns = clock_ns(CLOCK_BOOTTIME);
+	now.real_ns = clock_ns_of(CLOCK_REALTIME);
+	now.boot_ns = clock_ns_of(CLOCK_BOOTTIME);
 	*near = acts_on(a, l->any ? &l->was : NULL, &l->is, &now);
 	if (!sample) {
 		machine_free(&l->is);
@@ -198,7 +191,7 @@ static int look(struct look *l, struct acts *a, bool sample, bool *near)
 
 static int watch(struct acts *a, const char *dir, double interval, double duration)
 {
-	const __u64 step = (__u64)(interval * 1e9), began = clock_ns(CLOCK_MONOTONIC);
+	const __u64 step = (__u64)(interval * 1e9), began = clock_ns();
 	struct look l = { .at = machine_here() };
 	const __u64 over = duration > 0 ? began + (__u64)(duration * 1e9) : ~0ULL;
 	__u64 next = began;
@@ -216,10 +209,10 @@ static int watch(struct acts *a, const char *dir, double interval, double durati
 	while (!err && !ret) {
 		enum acts_woken woken;
 
-		while (next <= clock_ns(CLOCK_MONOTONIC))
+		while (next <= clock_ns())
 			next += step;
 		woken = acts_wait(a, &until, next < over ? next : over, near);
-		if (woken == ACTS_SIGNAL || clock_ns(CLOCK_MONOTONIC) >= over)
+		if (woken == ACTS_SIGNAL || clock_ns() >= over)
 			break;
 		err = look(&l, a, woken == ACTS_SAMPLE, &near);
 	}

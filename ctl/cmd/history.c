@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
@@ -24,14 +25,6 @@
 #define BUDGET_NS	250000000	/* for all processes, and again for all cgroups */
 #define SYNC_NS		60000000000ULL
 #define SLACK_NS	200000000UL	/* a wakeup may wait for another one of its CPU */
-
-static __u64 clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (__u64)ts.tv_sec * 1000000000 + (__u64)ts.tv_nsec;
-}
 
 static const char *dir_of(const struct opts *o)
 {
@@ -158,8 +151,8 @@ static int sample(struct service *s)
 		machine_free(&m);
 		return err;
 	}
-	now.real_ns = clock_ns(CLOCK_REALTIME);
-	now.boot_ns = clock_ns(CLOCK_BOOTTIME);
+	now.real_ns = clock_ns_of(CLOCK_REALTIME);
+	now.boot_ns = clock_ns_of(CLOCK_BOOTTIME);
 	/* a record is complete a moment after the kill: they are asked for once more */
 	killed = was_killed(last, &m);
 	if (killed || s->killed)
@@ -186,8 +179,8 @@ static int look(struct service *s)
 	int err = history_sample(&s->at, &m, history_last(s->w), &s->shared);
 
 	if (!err) {
-		now.real_ns = clock_ns(CLOCK_REALTIME);
-		now.boot_ns = clock_ns(CLOCK_BOOTTIME);
+		now.real_ns = clock_ns_of(CLOCK_REALTIME);
+		now.boot_ns = clock_ns_of(CLOCK_BOOTTIME);
 		s->near = acts_on(&s->acts, history_last(s->w), &m, &now);
 	}
 	machine_free(&m);
@@ -198,7 +191,7 @@ static int look(struct service *s)
 static int record(struct service *s, double interval)
 {
 	const __u64 step = (__u64)(interval * 1e9);
-	__u64 next = clock_ns(CLOCK_MONOTONIC), now;
+	__u64 next = clock_ns(), now;
 	enum acts_woken woken;
 	struct until until;
 	int err = sample(s);
@@ -209,7 +202,7 @@ static int record(struct service *s, double interval)
 	hold_memory();
 	until_begin(&until, 0);
 	for (;;) {
-		now = clock_ns(CLOCK_MONOTONIC);
+		now = clock_ns();
 		while (next <= now)
 			next += step;
 		woken = acts_wait(&s->acts, &until, next, s->near);

@@ -6,17 +6,10 @@
 #include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/past.h"
-#include "history/past.h"
-#include "render/triage.h"
 #include "triage/triage.h"
 
-/* From one sample to another of the same boot. */
-static int show_part(const struct past *p, const struct opts *o, size_t first, size_t last)
+int past_show(const struct past *p, size_t first, size_t last, struct triage_opts *o)
 {
-	const struct triage_opts to = {
-		.out = stdout, .color = cmd_wants_color(o), .json = o->json,
-		.real_ns = p->h->samples[last].real_ns, .past = true, .line = o->json,
-	};
 	const struct machine_at at = past_at(p, last);
 	struct machine before = { 0 }, now = { 0 };
 	struct triage t;
@@ -28,7 +21,9 @@ static int show_part(const struct past *p, const struct opts *o, size_t first, s
 	if (!err)
 		err = triage_look(&t, &at, &before, &now, false);
 	if (!err) {
-		render_triage(&t, &to);
+		o->real_ns = p->h->samples[last].real_ns;
+		o->past = true;
+		render_triage(&t, o);
 		triage_free(&t);
 	}
 	machine_free(&before);
@@ -38,6 +33,9 @@ static int show_part(const struct past *p, const struct opts *o, size_t first, s
 
 int past_triage(const struct cmd *cmd, const struct opts *o)
 {
+	struct triage_opts to = {
+		.out = stdout, .color = cmd_wants_color(o), .json = o->json, .line = o->json,
+	};
 	char text[HISTORY_TEXT];
 	struct past p;
 	size_t first;
@@ -59,11 +57,11 @@ int past_triage(const struct cmd *cmd, const struct opts *o)
 			continue;
 		/* counters begin anew */
 		if (i > first + 1)
-			ret = show_part(&p, o, first, i - 1);
+			ret = past_show(&p, first, i - 1, &to);
 		first = i;
 	}
 	if (!ret && p.last > first)
-		ret = show_part(&p, o, first, p.last);
+		ret = past_show(&p, first, p.last, &to);
 	past_close(&p);
 	return ret ? fail(ERR_PLAIN, ret, "the history") : 0;
 }

@@ -10,9 +10,7 @@
 #include "base/out.h"
 #include "base/text.h"
 #include "cmd/past.h"
-#include "history/past.h"
 #include "render/history_page.h"
-#include "render/triage.h"
 #include "triage/triage.h"
 
 #define TOP		20
@@ -243,29 +241,15 @@ static void print_json(const struct table *t, const struct story *s, const struc
 /* What `memtap triage --at` prints of the time before sample @i. */
 static int triage_text(const struct past *p, size_t i, char **to)
 {
-	const struct machine_at at = past_at(p, i);
-	struct triage_opts o = { .real_ns = p->h->samples[i].real_ns, .past = true };
-	struct machine before = { 0 }, now = { 0 };
-	struct triage t;
+	struct triage_opts o = { .color = false };
 	size_t len;
 	int err;
 
-	err = history_copy(p->c, i - 1, &before);
-	if (!err)
-		err = history_copy(p->c, i, &now);
-	if (!err)
-		err = triage_look(&t, &at, &before, &now, false);
-	if (!err) {
-		o.out = open_memstream(to, &len);
-		if (o.out)
-			render_triage(&t, &o);
-		if (!o.out || fclose(o.out))
-			err = -ENOMEM;
-		triage_free(&t);
-	}
-	machine_free(&before);
-	machine_free(&now);
-	return err;
+	o.out = open_memstream(to, &len);
+	if (!o.out)
+		return -ENOMEM;
+	err = past_show(p, i - 1, i, &o);
+	return fclose(o.out) && !err ? -ENOMEM : err;
 }
 
 /* Of several moments, the one that matters: a gap is never left out. */

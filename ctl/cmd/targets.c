@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/path.h"
 #include "cmd/targets.h"
 #include "machine/container.h"
 #include "triage/oom.h"
@@ -30,17 +31,12 @@ static const char *path_in_hierarchy(const char *path)
 
 static bool is_below(const char *path, const char *of)
 {
-	size_t len;
-
 	of = path_in_hierarchy(of);
 	while (*of == '/')
 		of++;
 	while (*path == '/')
 		path++;
-	len = strlen(of);
-	while (len && of[len - 1] == '/')
-		len--;
-	return !len || (!strncmp(path, of, len) && (!path[len] || path[len] == '/'));
+	return path_is_below(path, of);
 }
 
 static bool in_cgroup(const struct memtap_oom_record *r, const char *cgroup)

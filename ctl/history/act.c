@@ -165,30 +165,6 @@ static void make_command(struct command *c, const struct rule *r, const struct r
 	c->to_file = true;
 }
 
-/* The same process still: its number may be another one's by now. */
-static bool is_same(const struct rule_hit *hit)
-{
-	char path[64], text[1024], *p;
-	__u64 start = 0;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/stat", hit->pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	p = strrchr(text, ')');
-	for (int i = 3; p && i <= 22; i++)	/* starttime is the 22nd */
-		p = strchr(p + 1, ' ');
-	if (p)
-		start = strtoull(p, NULL, 10);
-	return start && start == hit->start;
-}
-
 /* A letter of a name that a path or a shell would read otherwise is left out of a file's name. */
 static void make_file(const struct act *a, const struct rule *r, const struct history_now *now,
 		      char *path, size_t len)
@@ -241,6 +217,7 @@ static void begin(struct act *a, struct rule *r, const struct rule_hit *hit, con
 		  const struct history_now *now)
 {
 	struct command c = { .nr = 0 };
+	const struct machine_at here = { .root = "" };
 	const pid_t parent = getpid();
 	char line[TEXT];
 	__u64 room;
@@ -249,7 +226,8 @@ static void begin(struct act *a, struct rule *r, const struct rule_hit *hit, con
 	make_file(a, r, now, a->file, sizeof(a->file));
 	snprintf(c.file, sizeof(c.file), "%s", a->file);
 	make_command(&c, r, hit);
-	if (hit->pid && !is_same(hit)) {
+	/* its number may be another one's by now */
+	if (hit->pid && !machine_has_process(&here, hit->pid, hit->start)) {
 		snprintf(line, sizeof(line), "rule %s: %s; nothing is recorded: the process has "
 			 "ended", r->name, why);
 		say(a, line);

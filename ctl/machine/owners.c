@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/ids.h"
+#include "base/path.h"
 #include "base/pattern.h"
 #include "machine/container.h"
 #include "machine/int.h"
@@ -177,15 +178,6 @@ static const char *program_name(struct look *k, const struct machine_holder *h)
 
 /* --- which processes ---------------------------------------------------------------- */
 
-static bool in_cgroup(const char *cgroup, const char *above)
-{
-	size_t len = strlen(above);
-
-	while (len && above[len - 1] == '/')
-		len--;
-	return !strncmp(cgroup, above, len) && (!cgroup[len] || cgroup[len] == '/');
-}
-
 static bool is_chosen(const struct look *k, const struct machine_holder *h,
 		      const struct owner *p)
 {
@@ -206,7 +198,7 @@ static bool is_chosen(const struct look *k, const struct machine_holder *h,
 	if (found && a->cgroups && a->cgroups->nr) {
 		found = false;
 		for (size_t i = 0; i < a->cgroups->nr && !found; i++)
-			found = in_cgroup(p->cgroup, a->cgroups->at[i]);
+			found = path_is_below(p->cgroup, a->cgroups->at[i]);
 	}
 	return found;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/words.h"
 #include "machine/int.h"
 
 /* Files of a memory cgroup, by version. */
@@ -15,16 +16,6 @@ static const struct group_names {
 	{ "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file" },
 	{ "memory.max", "memory.current", "inactive_file" },
 };
-
-static bool in_words(const char *list, const char *word)
-{
-	const size_t len = strlen(word);
-
-	for (; list; list = strchr(list, ',') ? strchr(list, ',') + 1 : NULL)
-		if (!strncmp(list, word, len) && (!list[len] || list[len] == ','))
-			return true;
-	return false;
-}
 
 /* Where the memory controller's hierarchy is mounted: into @dir. */
 static bool find_mount(const struct machine_at *at, bool v2, char *dir, size_t len)
@@ -39,7 +30,7 @@ static bool find_mount(const struct machine_at *at, bool v2, char *dir, size_t l
 	while (text && !found && (line = machine_line(&rest))) {
 		if (!mount_parse(line, &m) || strcmp(m.type, v2 ? "cgroup2" : "cgroup"))
 			continue;
-		if (!v2 && (!m.super || !in_words(m.super, "memory")))
+		if (!v2 && (!m.super || !has_word(m.super, "memory")))
 			continue;
 		found = (size_t)snprintf(dir, len, "%s", m.point) < len;
 	}

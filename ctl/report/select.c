@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/ids.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "core/names.h"
 #include "machine/container.h"
@@ -102,16 +103,6 @@ static bool file_matches(const struct opt_strs *list, const char *path)
 	return any_matches(list, path) || (slash && slash[1] && any_matches(list, slash + 1));
 }
 
-/* A group, or one below it. */
-static bool is_below(const char *path, const char *of)
-{
-	size_t len = strlen(of);
-
-	while (len && of[len - 1] == '/')
-		len--;
-	return !len || (!strncmp(path, of, len) && (!path[len] || path[len] == '/'));
-}
-
 static bool cgroup_matches(const struct selector *x, const struct memtap_rec_task *t)
 {
 	const char *path = sym_cgroup(x->sym, x->s, snap_cgroup(t));
@@ -121,7 +112,7 @@ static bool cgroup_matches(const struct selector *x, const struct memtap_rec_tas
 		__u64 inode;
 
 		if (opt_u64(of, &inode) ? inode && (inode == t->cgroup1 || inode == t->cgroup2) :
-		    path && (is_below(path, of) || matches(of, path)))
+		    path && (path_is_below(path, of) || matches(of, path)))
 			return true;
 	}
 	return false;

@@ -5,26 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "triage/diagnose.h"
 #include "triage/int.h"
 
 /* --- the scope --------------------------------------------------------------------- */
 
 /* Is @path @dir, or below it? */
-static bool is_below(const char *path, const char *dir)
-{
-	const size_t len = strlen(dir);
-
-	if (!strcmp(dir, "/"))
-		return true;
-	return !strncmp(path, dir, len) && (!path[len] || path[len] == '/');
-}
-
 static bool in_cgroup(const struct machine_at *at, __u32 pid, const char *cgroup)
 {
 	char path[PATH_MAX];
 
-	return machine_cgroup(at, (__s32)pid, path, sizeof(path)) && is_below(path, cgroup);
+	return machine_cgroup(at, (__s32)pid, path, sizeof(path)) && path_is_below(path, cgroup);
 }
 
 void diagnose_narrow(const struct machine_at *at, const struct diagnose_scope *s,
@@ -40,7 +32,7 @@ void diagnose_narrow(const struct machine_at *at, const struct diagnose_scope *s
 	kept = 0;
 	for (size_t i = 0; i < g->nr && (s->pid || s->cgroup); i++)
 		if (s->pid ? in_cgroup(at, s->pid, g->at[i].name) && strcmp(g->at[i].name, "/") :
-		    is_below(g->at[i].name, s->cgroup))
+		    path_is_below(g->at[i].name, s->cgroup))
 			g->at[kept++] = g->at[i];
 	g->nr = s->pid || s->cgroup ? kept : g->nr;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/history/rules.c ctl/history/act.c ctl/base/opt_value.c ctl/base/text.c */
-/* LINK: ctl/base/child.c */
+/* LINK: ctl/base/child.c ctl/machine/process.c ctl/machine/text.c */
 /* Rules: what is a rule, when its condition holds, and what begins then. */
 #include <errno.h>
 #include <signal.h>
