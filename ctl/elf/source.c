@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "elf/dwarf_text.h"
 #include "elf/int.h"
 #include "elf/source_int.h"
 
@@ -42,76 +43,16 @@ bool source_spend(struct source *s)
 
 /* ---- open and close ---- */
 
-/*
- * libdw reads names of source files in these up to a 0, wherever that is: where a section's last
- * byte is another one, that is behind it (elfutils 0.188).
- */
-static bool strings_end(Elf *elf)
-{
-	static const char *const names[] = { ".debug_str", ".debug_line_str" };
-	GElf_Shdr shdr;
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		Elf_Scn *scn = elfsym_section(elf, names[i], &shdr);
-		Elf_Data *data;
-
-		if (!scn)
-			continue;
-		if ((shdr.sh_flags & SHF_COMPRESSED) && elf_compress(scn, 0, 0) < 0)
-			return false;
-		data = elf_getdata(scn, NULL);
-		if (!data || (data->d_size && ((const char *)data->d_buf)[data->d_size - 1]))
-			return false;
-	}
-	return true;
-}
-
 static Dwarf *open_dwarf(Elf *elf)
 {
 	GElf_Shdr shdr;
 
-	if (!elf || !strings_end(elf))
+	if (!elf || !dwarf_text_ends(elf))
 		return NULL;
 	if (!elfsym_section(elf, ".debug_info", &shdr) &&
 	    !elfsym_section(elf, ".zdebug_info", &shdr))
 		return NULL;
 	return dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-}
-
-static void find_inlined(struct source *s, Elf *elf)
-{
-	static const char *const names[][2] = {
-		{ ".debug_info", ".zdebug_info" }, { ".debug_types", ".zdebug_types" },
-	};
-	GElf_Shdr shdr;
-
-	for (size_t i = 0; i < 2; i++) {
-		Elf_Scn *scn = elfsym_section(elf, names[i][0], &shdr);
-		Elf_Data *data;
-
-		if (!scn)
-			scn = elfsym_section(elf, names[i][1], &shdr);
-		data = scn ? elf_getdata(scn, NULL) : NULL;
-		if (data && data->d_buf) {
-			s->inlined[i].at = data->d_buf;
-			s->inlined[i].len = data->d_size;
-		}
-	}
-}
-
-/* libdw (0.188) gives a name that is the last of its section, and does not end there. */
-const char *source_name(const struct source *s, Dwarf_Die *die)
-{
-	const char *name = dwarf_diename(die);
-
-	for (size_t i = 0; name && i < 2; i++) {
-		const __u64 at = (__u64)(unsigned long)name -
-				 (__u64)(unsigned long)s->inlined[i].at;
-
-		if (at < s->inlined[i].len && !memchr(name, '\0', s->inlined[i].len - at))
-			return NULL;
-	}
-	return name;
 }
 
 int source_open(struct elfsym *e, struct source **out)
@@ -131,10 +72,6 @@ int source_open(struct elfsym *e, struct source **out)
 	if (!s->dw) {
 		elfsym_open_debug(e);
 		s->dw = open_dwarf(e->debug);
-		if (s->dw)
-			find_inlined(s, e->debug);
-	} else {
-		find_inlined(s, e->elf);
 	}
 	source_guard(s, NULL);
 	if (!s->dw) {
@@ -372,7 +309,7 @@ static void name_place(struct source *s, struct source_place *p)
 		return;
 	for (size_t i = c.nr; i-- > 1;) {
 		const int tag = dwarf_tag(&c.at[i]);
-		const char *name = source_name(s, &c.at[i]);
+		const char *name = dwarf_text_name(&c.at[i]);
 
 		if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
 			continue;

@@ -16,10 +16,6 @@ struct source {
 	bool x86_64, i386, gave_up, frames_tried;
 	Dwarf_Die *types;	/* what has them; number N is types[N - 1] */
 	size_t nr_types, room_types;
-	struct {
-		const char *at;
-		size_t len;
-	} inlined[2];		/* sections that have names among other things */
 	size_t budget;		/* entries of DWARF that one question may look at */
 };
 
@@ -28,9 +24,6 @@ struct source_chain {
 	Dwarf_Die at[SOURCE_CHAIN];
 	size_t nr;
 };
-
-/* NULL: it has none. */
-const char *source_name(const struct source *s, Dwarf_Die *die);
 
 /* False: the budget is used up. */
 bool source_spend(struct source *s);

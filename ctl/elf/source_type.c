@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "elf/dwarf_text.h"
 #include "elf/source_int.h"
 
 #define TYPES		32		/* of each other */
@@ -227,7 +228,7 @@ static bool place_bits(Dwarf_Die *die, struct cmember *m)
 
 static bool has_name(struct source *s, Dwarf_Die *die, const char *name, size_t len)
 {
-	const char *is = source_name(s, die);
+	const char *is = dwarf_text_name(die);
 
 	return is && strlen(is) == len && !memcmp(is, name, len);
 }
@@ -271,7 +272,7 @@ static bool search(struct source *s, Dwarf_Die *record, const char *name, size_t
 			m->type = source_type_of(s, &die);
 			return place_bits(&die, m);
 		}
-		if ((base || !source_name(s, &die)) &&
+		if ((base || !dwarf_text_name(&die)) &&
 		    search_in(s, &die, bytes, name, len, m, nested))
 			return true;
 	} while (!dwarf_siblingof(&die, &die));

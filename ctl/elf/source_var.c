@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "elf/dwarf_text.h"
 #include "elf/int.h"
 #include "elf/source_int.h"
 
@@ -51,9 +52,9 @@ static const char *type_name(struct source *s, const struct ctype *t)
 	}
 }
 
-static void words_of(struct source *s, Dwarf_Die *type, const char *kind, struct source_var *v)
+static void words_of(Dwarf_Die *type, const char *kind, struct source_var *v)
 {
-	const char *name = source_name(s, type);
+	const char *name = dwarf_text_name(type);
 
 	snprintf(v->words, sizeof(v->words), "%s%s%.40s", kind, *kind && name ? " " : "",
 		 name ? name : *kind ? "" : "type without a name");
@@ -69,7 +70,7 @@ static void find_words(struct source *s, Dwarf_Die *die, struct source_var *v)
 	}
 	switch (dwarf_tag(&type)) {
 	case DW_TAG_enumeration_type:
-		words_of(s, &type, "enum", v);
+		words_of(&type, "enum", v);
 		break;
 	case DW_TAG_pointer_type:
 	case DW_TAG_reference_type:
@@ -81,16 +82,16 @@ static void find_words(struct source *s, Dwarf_Die *die, struct source_var *v)
 		snprintf(v->words, sizeof(v->words), v->array ? "char array" : "array");
 		break;
 	case DW_TAG_structure_type:
-		words_of(s, &type, "struct", v);
+		words_of(&type, "struct", v);
 		break;
 	case DW_TAG_class_type:
-		words_of(s, &type, "class", v);
+		words_of(&type, "class", v);
 		break;
 	case DW_TAG_union_type:
-		words_of(s, &type, "union", v);
+		words_of(&type, "union", v);
 		break;
 	default:
-		words_of(s, &type, "", v);
+		words_of(&type, "", v);
 		break;
 	}
 }
@@ -390,9 +391,9 @@ static bool is_variable(Dwarf_Die *die)
 	return tag == DW_TAG_variable || tag == DW_TAG_formal_parameter;
 }
 
-static bool has_name(struct source *s, Dwarf_Die *die, const char *name)
+static bool has_name(Dwarf_Die *die, const char *name)
 {
-	const char *is = source_name(s, die);
+	const char *is = dwarf_text_name(die);
 
 	return is && !strcmp(is, name);
 }
@@ -407,7 +408,7 @@ static bool child_variable(struct source *s, const Dwarf_Die *of, const char *na
 	do {
 		if (!source_spend(s))
 			return false;
-		if (is_variable(found) && has_name(s, found, name))
+		if (is_variable(found) && has_name(found, name))
 			return true;
 	} while (!dwarf_siblingof(found, found));
 	return false;
@@ -423,7 +424,7 @@ static bool had_variable(struct source *s, Dwarf_Die *of, const char *name, int 
 	do {
 		if (!source_spend(s))
 			return false;
-		if (is_variable(&die) && has_name(s, &die, name))
+		if (is_variable(&die) && has_name(&die, name))
 			return true;
 		if (dwarf_tag(&die) == DW_TAG_lexical_block &&
 		    had_variable(s, &die, name, depth + 1))
@@ -555,7 +556,7 @@ static void each_var(struct source *s, Dwarf_Addr pc, each_fn *fn, void *ctx)
 
 		if (!dwarf_child(&c.at[i], &die))
 			do {
-				const char *name = is_variable(&die) ? source_name(s, &die) : NULL;
+				const char *name = is_variable(&die) ? dwarf_text_name(&die) : NULL;
 
 				if (!source_spend(s))
 					return;

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "elf/dwarf_text.h"
 #include "sym/alt.h"
 #include "sym/dwarf.h"
 #include "sym/int.h"
@@ -85,8 +86,8 @@ static const char *die_name(Dwarf_Die *die)
 
 	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attr) ||
 	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attr))
-		name = dwarf_formstring(&attr);
-	return name ? name : dwarf_diename(die);
+		name = dwarf_text(&attr);
+	return name ? name : dwarf_text_name(die);
 }
 
 static size_t add_scope(struct unit *u, Dwarf_Die *die, bool inlined)
@@ -381,7 +382,8 @@ static struct sym_dwarf *load(struct sym_elf *e)
 		return NULL;
 	mod = sym_elf_module(e, &bias);
 	d->dw = dwfl_module_getdwarf(mod, &d->bias);
-	if (d->dw && sym_alt_set(mod, d->dw, sym_elf_debug_dir(e), &d->alt))
+	if (d->dw && (!dwarf_text_ends(dwarf_getelf(d->dw)) ||
+		      sym_alt_set(mod, d->dw, sym_elf_debug_dir(e), &d->alt)))
 		give_up(d);
 	if (d->dw)
 		dwarf_new_oom_handler(d->dw, no_memory);

@@ -31,6 +31,7 @@
 /* LINK: ctl/snap/common.c ctl/snap/index.c ctl/snap/io.c ctl/snap/live.c */
 /* LINK: ctl/snap/merge.c ctl/snap/snap.c */
 /* LINK: ctl/sym/alt.c ctl/sym/cache.c ctl/sym/cgroup.c ctl/sym/cxx.c ctl/sym/debug.c */
+/* LINK: ctl/elf/dwarf_text.c */
 /* LINK: ctl/sym/demangle.c ctl/sym/dwarf.c ctl/sym/elf.c ctl/sym/find.c ctl/sym/kernel.c */
 /* LINK: ctl/sym/perfmap.c ctl/sym/rust.c ctl/sym/sym.c ctl/sym/user.c ctl/target/ldcache.c */
 /* LINK: ctl/target/maps.c ctl/target/target.c kmod/core/names.c kmod/core/wire.c -ldw -lelf */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/base/arena.c ctl/base/limit.c ctl/base/openreg.c ctl/elf/build_id.c ctl/sym/alt.c */
-/* LINK: ctl/sym/debug.c ctl/sym/dwarf.c ctl/sym/elf.c -lz -ldw -lelf */
+/* LINK: ctl/elf/dwarf_text.c ctl/sym/debug.c ctl/sym/dwarf.c ctl/sym/elf.c -lz -ldw -lelf */
 /* DWARF whose names are in another file (dwz): which may be anything, or not be there. */
 #include <fcntl.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 /* LINK: ctl/base/arena.c ctl/base/child.c ctl/base/limit.c ctl/base/openreg.c */
 /* LINK: ctl/elf/build_id.c ctl/snap/common.c ctl/snap/index.c ctl/snap/live.c ctl/snap/merge.c */
 /* LINK: ctl/snap/snap.c ctl/sym/alt.c ctl/sym/cache.c ctl/sym/cgroup.c ctl/sym/cxx.c */
+/* LINK: ctl/elf/dwarf_text.c */
 /* LINK: ctl/sym/debug.c ctl/sym/demangle.c ctl/sym/dwarf.c ctl/sym/elf.c ctl/sym/find.c */
 /* LINK: ctl/base/ids.c */
 /* LINK: ctl/sym/kernel.c ctl/sym/perfmap.c ctl/sym/rust.c ctl/sym/sym.c ctl/sym/user.c */
