@@ -127,6 +127,20 @@ static void say_pace(struct conclusion *c, const char *who)
 	}
 }
 
+void diagnose_add_pace(struct triage_finding *f, const struct pace *p)
+{
+	const size_t used = strlen(f->seen), room = sizeof(f->seen) - used;
+	char a[TEXT_LEN], b[TEXT_LEN];
+
+	if (p->kind == PACE_WAVES)
+		snprintf(f->seen + used, room, "; between these two moments it fell as well (%s to "
+			 "%s): that is not the steady growth of a leak",
+			 text_bytes(a, p->least, false), text_bytes(b, p->most, false));
+	else if (p->kind == PACE_ENDED)
+		snprintf(f->seen + used, room, "; nearly all of that was in the first half of the "
+			 "time");
+}
+
 /* --- who does it ---------------------------------------------------------------------- */
 
 static void put_frames(const struct answer_frame *f, size_t nr, char *buf, size_t len)
@@ -288,9 +302,14 @@ static void say_cgroup(struct conclusion *c, const struct triage *t)
 		return;
 	if (g->now->size && g->now->size != ~0ULL)
 		text_bytes(l, (__s64)g->now->size, false);
-	why(c, "it holds %s (limit: %s): %s anonymous, %s page cache",
-	    text_bytes(a, (__s64)g->now->bytes, false), l,
-	    text_bytes(b, (__s64)g->now->anon, false), text_bytes(d, (__s64)g->now->file, false));
+	text_bytes(a, (__s64)g->now->bytes, false);
+	/* of one without a limit this was not read */
+	if (g->now->anon || g->now->file)
+		why(c, "it holds %s (limit: %s): %s anonymous, %s page cache", a, l,
+		    text_bytes(b, (__s64)g->now->anon, false),
+		    text_bytes(d, (__s64)g->now->file, false));
+	else
+		why(c, "it holds %s (limit: %s)", a, l);
 }
 
 /* Pages of files that are there because nothing else needs the memory. */
@@ -479,7 +498,7 @@ void diagnose_judge(const struct ask *ask, const struct ask *follow, const struc
 		say_room(c, at);
 	if (c->growth && ask->pace.kind != PACE_NONE)
 		why(c, "in the first look %.*s", seen_len(f), f->seen);
-	if (!c->growth && *f->name)
+	if (!c->growth && *f->name && f->what != FOUND_DEAD_CGROUPS)
 		say_cgroup(c, t);
 	if (!calm && is_shared(&ask->answer) && has_blocks(ask))
 		say_growth_of_blocks(c, ask);

@@ -130,6 +130,19 @@ size_t diagnose_pick(const struct triage *t, const struct triage *census,
 	return nr;
 }
 
+/* --- the budget ------------------------------------------------------------------------- */
+
+#define MOST_COST	0.05		/* of a CPU */
+#define FIRST		3.0		/* seconds; too short to say what it costs in general */
+#define LEAST_COST	0.25		/* seconds of a CPU */
+
+bool diagnose_dear(double cost, double seconds, double planned)
+{
+	const double all = planned * MOST_COST > LEAST_COST ? planned * MOST_COST : LEAST_COST;
+
+	return cost > all || (seconds >= FIRST && cost > seconds * MOST_COST);
+}
+
 /* --- how it develops -------------------------------------------------------------------- */
 
 static __s64 named(const struct machine_list *l, const char *name)
