@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Find memory use that is no growth of a program: shrinkable caches, unreclaimable files,
- * overcommitted memory, zombies, removed cgroups, huge pages; and the largest users if little memory is left and nothing grows.
+ * overcommitted memory, zombies, removed cgroups, reserved huge pages; and the largest users if
+ * little memory is left and nothing grows.
  */
 #include <stdio.h>
 #include <string.h>
@@ -367,7 +368,8 @@ static size_t list_held(const struct triage *t, struct held list[HELD])
 	}
 	hold(list, &nr, FOUND_HOLDS, pinned, 0,
 	     "pages that are pinned (VFIO, RDMA, io_uring, direct I/O)", "");
-	hold(list, &nr, FOUND_HUGE, idle_huge(m), 0, "huge pages that are set aside and unused", "");
+	hold(list, &nr, FOUND_HUGE, idle_huge(m), 0, "huge pages that are set aside and unused",
+	     "");
 	hold(list, &nr, FOUND_HOLDS, m->zram_bytes, 0, "zram", "");
 	return nr;
 }

@@ -294,6 +294,7 @@ begin_lock() {
 begin_unread() {
 	all_back
 	scene ./wl_scenes unread
-	at="kernel's own memory grew by .*; (the slab cache|unreclaimable slab|memory without)" over=8
+	at="kernel's own memory grew by .*; (the slab cache|unreclaimable slab|memory without)"
+	over=8
 	said=('unix_dgram_sendmsg|send_unread')
 }
