@@ -125,7 +125,7 @@ ifeq ($(DESTDIR),)
 	dkms install --force -m memtap -v $(VERSION) -k '$(KVER)'
 endif
 
-# check: what a change must pass.  check-long: what a release must pass, two and a half hours
+# check: what a change must pass.  check-long: what a release must pass, two hours
 .PHONY: check check-long check-unit check-style check-fuzz check-guest check-static
 .PHONY: fuzz golden
 check check-long check-unit check-style check-fuzz:
