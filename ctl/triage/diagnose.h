@@ -155,6 +155,7 @@ struct conclusion {
 	const struct ask *ask;
 	enum sure sure;
 	bool growth;			/* it is about something that grew */
+	bool calm;			/* that does not go on growing */
 	char says[2600];
 	char why[CONCLUSION_WHY][700];	/* evidence, and what is not known */
 	size_t nr_why;
@@ -172,6 +173,9 @@ struct conclusion {
 void diagnose_judge(const struct ask *ask, const struct ask *follow, const struct triage *t,
 		    const struct machine_at *at, const struct diagnose_scope *scope,
 		    struct conclusion *c);
+
+/* What turned out not to go on growing comes last; else the order remains. */
+void diagnose_order(struct conclusion *c, size_t nr);
 
 /* Did the process's blocks explain less than half of its growth?  Then its faults are asked. */
 bool diagnose_follow(const struct ask *ask, const struct machine_at *at,

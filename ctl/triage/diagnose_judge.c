@@ -42,7 +42,7 @@ static const struct {
 } subjects[] = {
 	{ FOUND_LEAK, "process ", NULL },
 	{ FOUND_OOM_LEAK, "process ", NULL },
-	{ FOUND_PROGRAM, "all processes together of the name ", NULL },
+	{ FOUND_PROGRAM, "the memory of all processes ", NULL },
 	{ FOUND_TMPFS, "the tmpfs ", NULL },
 	{ FOUND_SHMEM, NULL, "shared memory" },
 	{ FOUND_UNEVICTABLE, NULL, "unevictable memory" },
@@ -95,7 +95,7 @@ static bool is_calm(const struct pace *p)
 static void say_pace(struct conclusion *c, const char *who)
 {
 	const struct pace *p = &c->ask->pace;
-	char a[TEXT_LEN], b[TEXT_LEN];
+	char a[TEXT_LEN], b[TEXT_LEN], d[TEXT_LEN];
 
 	switch (p->kind) {
 	case PACE_STEADY:
@@ -114,8 +114,9 @@ static void say_pace(struct conclusion *c, const char *who)
 		    "has stopped growing", who, text_bytes(a, p->grew, false), p->seconds);
 		break;
 	case PACE_WAVES:
-		say(c, "%s rises and falls, between %s and %s within %.1f s: that is not the "
-		    "steady growth of a leak", who, text_bytes(a, p->least, false),
+		say(c, "%s rises and falls by up to %s, between %s and %s, within %.1f s: that is "
+		    "not the steady growth of a leak", who,
+		    text_bytes(d, p->most - p->least, false), text_bytes(a, p->least, false),
 		    text_bytes(b, p->most, false), p->seconds);
 		break;
 	case PACE_FLAT:
@@ -473,7 +474,7 @@ void diagnose_judge(const struct ask *ask, const struct ask *follow, const struc
 	memset(c, 0, sizeof(*c));
 	c->ask = ask;
 	c->growth = is_growth(f, who, sizeof(who));
-	calm = c->growth && is_calm(&ask->pace);
+	calm = c->calm = c->growth && is_calm(&ask->pace);
 	c->percent = -1;
 	if (f->what == FOUND_NOTHING && (scope->pid || scope->cgroup)) {
 		say_nothing_here(c, t, scope);
@@ -508,4 +509,16 @@ void diagnose_judge(const struct ask *ask, const struct ask *follow, const struc
 	c->sure = how_sure(c, ask, follow);
 	if (!calm && !ask->gone)
 		snprintf(c->next, sizeof(c->next), "%s", f->command);
+}
+
+void diagnose_order(struct conclusion *c, size_t nr)
+{
+	struct conclusion first;
+
+	for (size_t i = 1; i < nr; i++)
+		for (size_t k = i; k > 0 && c[k - 1].calm && !c[k].calm; k--) {
+			first = c[k];
+			c[k] = c[k - 1];
+			c[k - 1] = first;
+		}
 }

@@ -178,9 +178,13 @@ __s64 diagnose_bytes(const struct triage_finding *f, const struct machine *m)
 	if (f->pid && own_of(&m->processes, f) < 0)
 		return -1;
 	switch (f->what) {
+	case FOUND_PROGRAM:
+		/* of some of them it is another sum */
+		if (m->processes.late)
+			return -1;
+		return own_of(&m->processes, f);
 	case FOUND_LEAK:
 	case FOUND_OOM_LEAK:
-	case FOUND_PROGRAM:
 		return own_of(&m->processes, f);
 	case FOUND_TMPFS:
 		return named(&m->tmpfs, f->name);

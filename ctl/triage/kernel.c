@@ -175,6 +175,12 @@ static const struct machine_growth *most_slab(const struct triage *t, __s64 grew
 	return NULL;
 }
 
+/* Where others shrank, a part is more than the sum. */
+static const char *of_that(const struct triage *t, __s64 grew)
+{
+	return grew <= t->kernel_grew ? " of that" : "";
+}
+
 const char *kernel_most(const struct triage *t, char *buf, size_t len)
 {
 	static const struct {
@@ -193,8 +199,8 @@ const char *kernel_most(const struct triage *t, char *buf, size_t len)
 
 	buf[0] = '\0';
 	if (slab) {
-		snprintf(buf, len, "; the slab cache %.100s grew by %s of that", slab->now->name,
-			 text_bytes(grew, slab->grew, false));
+		snprintf(buf, len, "; the slab cache %.100s grew by %s%s", slab->now->name,
+			 text_bytes(grew, slab->grew, false), of_that(t, slab->grew));
 		return buf;
 	}
 	while (i < sizeof(kinds) / sizeof(kinds[0]) &&
@@ -202,8 +208,9 @@ const char *kernel_most(const struct triage *t, char *buf, size_t len)
 		i++;
 	if (i == sizeof(kinds) / sizeof(kinds[0]))
 		return buf;
-	snprintf(buf, len, "; %s grew by %s of that", kinds[i].words,
-		 text_bytes(grew, kind_grew(t, kinds[i].kind), false));
+	snprintf(buf, len, "; %s grew by %s%s", kinds[i].words,
+		 text_bytes(grew, kind_grew(t, kinds[i].kind), false),
+		 of_that(t, kind_grew(t, kinds[i].kind)));
 	h = kinds[i].kind == KIND_PAGE_TABLES ? most_tables(t) : NULL;
 	if (h)
 		snprintf(buf + strlen(buf), len - strlen(buf), ", most of them of %.20s (%u)",

@@ -277,6 +277,7 @@ static int diagnose(int argc, char **argv, double seconds, bool json)
 		diagnose_pace(&asks[i].pace);
 		diagnose_judge(&asks[i], NULL, &t, &at, &scope, &c[i]);
 	}
+	diagnose_order(c, d.nr_asks);
 	(json ? render_diagnosis_json : render_diagnosis)(&d, stdout);
 	triage_free(&t);
 	triage_free(&census);

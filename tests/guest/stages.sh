@@ -31,8 +31,6 @@ stages='quiet|nothing
 saw|a program takes 8 MiB and frees it, again and again
 leak|a program keeps what it allocates
 limit|a program grows in a cgroup with a limit
-kill|a program is killed at the limit of its cgroup
-oom|a program takes all memory, and is killed
 module|a kernel module keeps objects of slab
 tmpfs|files in a tmpfs grow
 bomb|more and more processes
@@ -49,7 +47,9 @@ commit|promises near the commit limit
 dead|dead children whose parent does not wait
 pin|memory pinned by io_uring, little is left
 lock|memory locked by mlock(), little is left
-unread|messages in UNIX sockets that are not read'
+unread|messages in UNIX sockets that are not read
+kill|a program is killed at the limit of its cgroup
+oom|a program takes all memory, and is killed'
 
 group() {
 	in_group=$root/staged
@@ -136,7 +136,7 @@ begin_module() {
 		sleep 1
 	done) &
 	pid=$!
-	at='slab cache kmalloc[a-z0-9-]*-8k grew by [0-9.]+ MiB of that' over=8
+	at='slab cache kmalloc[a-z0-9-]*-8k grew by [0-9.]+ MiB' over=8
 	said=('kl_grow' '[^a-z]kleak')
 }
 end_module() {
@@ -154,7 +154,7 @@ end_tmpfs() { umount "$T/tmpfs"; }
 begin_bomb() {
 	scene ./wl_scenes bomb
 	at='here are [0-9]+ more processes wl_scenes'
-	first='processes together of the name wl_scenes gr.*bomb_child'
+	first='(more processes wl_scenes|emory of all processes wl_scenes gr).*bomb_child'
 }
 end_bomb() { pkill -KILL wl_scenes; }
 begin_cache() {
@@ -213,7 +213,7 @@ begin_huge() {
 end_huge() { echo 0 > /proc/sys/vm/nr_hugepages; }
 begin_tables() {
 	scene ./wl_diagnose tables 60
-	at="age tables grew by [0-9.]+ MiB of that, most of them of wl_diagnose \($pid\)" over=8
+	at="age tables grew by [0-9.]+ MiB( of that)?, most of them of wl_diagnose \($pid\)" over=8
 	said=("memory of page tables gr.*came from it at touch_sparse"
 		"page tables, most of them of wl_diagnose \($pid\)")
 }
