@@ -147,6 +147,7 @@ void render_census_json(const struct triage *t, const struct triage_opts *o)
 	json_u64(&j, "sysv_shm", m->shm_bytes);
 	json_u64(&j, "dead_cgroups", m->dying);
 	json_u64(&j, "dead_cgroups_kernel", m->dead_kernel);
+	json_u64(&j, "dead_cgroups_memory", m->dead_bytes);
 	json_close(&j, '}');
 	json_footer(&j, t);
 }

@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "triage/int.h"
 
-/* Who has most of the major faults, if somebody has. */
-static __u32 most_faults(const struct triage *t)
+/* The process with most of the major faults, if there is one; or NULL. */
+static const struct machine_holder *most_faults(const struct triage *t)
 {
 	const __u64 all = triage_delta(t, VM_MAJOR);
 
@@ -15,9 +15,9 @@ static __u32 most_faults(const struct triage *t)
 		const struct machine_growth *g = &t->processes[i];
 
 		if (all && g->before && (g->now->major - g->before->major) * 2 > all)
-			return g->now->pid;
+			return g->now;
 	}
-	return 0;
+	return NULL;
 }
 
 static __u64 hits_at_limit(const struct machine_growth *g)
@@ -56,16 +56,22 @@ static const struct machine_growth *limited_cgroup(const struct triage *t)
 void find_swapping(struct triage *t)
 {
 	const double in = triage_rate(t, VM_SWAP_IN), out = triage_rate(t, VM_SWAP_OUT);
+	const struct machine_holder *h = most_faults(t);
 	const double both = in + out;
 	struct triage_finding *f;
+	char who[96] = "";
 
 	t->level[LINE_SWAPPING] = in >= 50 || both >= 1000 ? LEVEL_BAD :
 				  both >= 1 ? LEVEL_WATCH : LEVEL_OK;
 	if (both < 50)
 		return;
 	f = found_new(t, FOUND_SWAPPING, in >= 1000 ? 76 : in >= 50 ? 68 : 55);
-	f->pid = most_faults(t);
-	found_seen(f, "%.0f pages a second are swapped in, %.0f out", in, out);
+	if (h) {
+		f->pid = h->pid;
+		snprintf(who, sizeof(who), "; process %.40s (%u) has most of the major faults",
+			 h->name, h->pid);
+	}
+	found_seen(f, "%.0f pages a second are swapped in, %.0f out%s", in, out, who);
 }
 
 void find_reclaim(struct triage *t)

@@ -33,7 +33,8 @@
  * [pid=PID] [cgroup=PATH] [json]: what `memtap diagnose` asks, and concludes when the first
  * question is answered by the report NAME.txt of $GOLDEN, has ended as enum ask_end says, and so
  * many MiB were seen, of which (4) came while it was recorded.
- * past: as a history has it, of a moment that is over.
+ * past [series=MIB,...]: as a history has it, of a moment that is over, with what the samples in
+ * between had.
  * late=N: there was no time for N more processes, at both moments.
  */
 #include <errno.h>
@@ -276,6 +277,7 @@ static int diagnose(int argc, char **argv, double seconds, bool json)
 		diagnose_pace(&asks[i].pace);
 		diagnose_judge(&asks[i], NULL, &t, &at, &scope, &c[i]);
 	}
+	diagnose_order(c, d.nr_asks);
 	(json ? render_diagnosis_json : render_diagnosis)(&d, stdout);
 	triage_free(&t);
 	triage_free(&census);
@@ -315,6 +317,16 @@ static int top(char **argv, const char *size, const char *keys, double seconds, 
 	canvas_free(&c);
 	top_free(&t);
 	return 0;
+}
+
+/* As the samples between @before and @now say it. */
+static void add_pace(struct triage_finding *f, const char *list, double seconds)
+{
+	struct pace p;
+
+	read_series(list, seconds, &p);
+	diagnose_pace(&p);
+	diagnose_add_pace(f, &p);
 }
 
 /* @m as it comes back from a history in which @before (NULL: none) is the sample before. */
@@ -394,6 +406,9 @@ int main(int argc, char **argv)
 			o.past = past;
 			o.real_ns = at.past_ns;
 			ret = triage_look(&t, &at, &before, &now, census) ? 1 : 0;
+			for (int i = 3; i < argc && !ret && past; i++)
+				if (!strncmp(argv[i], "series=", 7))
+					add_pace(&t.found[0], argv[i] + 7, seconds);
 			if (!ret && !census && !past)
 				ret = machine_read_pss(&at, &now, t.processes) ? 1 : 0;
 			if (!ret) {
