@@ -119,7 +119,7 @@ static void on_result(struct push *p, const struct send_result *r)
 	p->counts.sent_bytes += r->bytes;
 	pace_spent(&p->pace, now, r->bytes);
 	if (r->what == SEND_LATER) {
-		if (p->give_up)
+		if (__atomic_load_n(&p->give_up, __ATOMIC_RELAXED))
 			return;
 		p->counts.failed++;
 		pace_failed(&p->pace, now, r->retry_s, next_random(p));
@@ -260,7 +260,7 @@ void push_stop(struct push *p, __u64 ns)
 	pthread_cond_broadcast(&p->changed);
 	while (p->sending && clock_ns() < until)
 		wait_until(p, until);
-	p->give_up = true;
+	__atomic_store_n(&p->give_up, true, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&p->lock);
 	pthread_join(p->thread, NULL);
 	p->started = false;

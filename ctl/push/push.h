@@ -35,7 +35,7 @@ struct push {
 	struct sender *sender;
 	pthread_t thread;
 	bool started;
-	volatile bool give_up;		/* the attempt that is going on */
+	bool give_up;			/* the attempt that is going on */
 	pthread_mutex_t lock;		/* of all that follows, and of the spool */
 	pthread_cond_t changed;
 	bool stop, sending;

@@ -68,7 +68,7 @@ struct sender {
 	char error[CURL_ERROR_SIZE];
 	char answer[ANSWER + 1];	/* the beginning of what came back */
 	size_t answer_len, answer_all;
-	const volatile bool *stop;
+	const bool *stop;
 };
 
 static bool load_functions(void)
@@ -138,7 +138,7 @@ static size_t on_answer(char *bytes, size_t one, size_t nr, void *ctx)
 static int on_progress(void *ctx, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 {
 	(void)a, (void)b, (void)c, (void)d;
-	return *((const struct sender *)ctx)->stop;
+	return __atomic_load_n(((const struct sender *)ctx)->stop, __ATOMIC_RELAXED);
 }
 
 /* ---- one message ---- */
@@ -284,7 +284,7 @@ static void perform(struct sender *s, const struct spool_message *m, const char 
 	free(url);
 }
 
-void send_message(struct sender *s, const struct spool_message *m, const volatile bool *stop,
+void send_message(struct sender *s, const struct spool_message *m, const bool *stop,
 		  struct send_result *r)
 {
 	char line[SEND_LINE] = "";
@@ -311,7 +311,7 @@ void send_free(struct sender *s)
 	(void)s;
 }
 
-void send_message(struct sender *s, const struct spool_message *m, const volatile bool *stop,
+void send_message(struct sender *s, const struct spool_message *m, const bool *stop,
 		  struct send_result *r)
 {
 	(void)s, (void)m, (void)stop;

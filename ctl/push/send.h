@@ -56,7 +56,7 @@ const char *send_missing(void);
 struct sender *send_new(const struct send_opts *o);
 void send_free(struct sender *s);
 /* Another thread may set *@stop, which ends the attempt. */
-void send_message(struct sender *s, const struct spool_message *m, const volatile bool *stop,
+void send_message(struct sender *s, const struct spool_message *m, const bool *stop,
 		  struct send_result *r);
 
 /* For tests: which results an HTTP status is. */
