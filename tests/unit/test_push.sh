@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# `memtap push` of recordings to an HTTP receiver (push_receiver.py) that checks each message, and
+# `memtap push` of recordings to an HTTP receiver (tests/guest/push_receiver.py) that checks each message, and
 # dies, is overloaded, slow, or never answers; over TLS; and what is refused at the start.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -35,7 +35,7 @@ receiver() {
 	mkdir -p "$work/$name"
 	echo ok > "$work/$name/mode"
 	rm -f "$work/$name/port"
-	python3 tests/unit/push_receiver.py "$work/$name" "$@" 2> "$work/$name/err" &
+	python3 tests/guest/push_receiver.py "$work/$name" "$@" 2> "$work/$name/err" &
 	pids+=($!)
 	for _ in $(seq 200); do
 		[ -s "$work/$name/port" ] && break

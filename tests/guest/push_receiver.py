@@ -105,13 +105,19 @@ def check(raw):
         assert loc["line"] and all(x["function_id"] in ids["function"] for x in loc["line"])
     types = [(strings[t["type"]], strings[t["unit"]]) for t in p["sample_type"]]
     assert types and len(set(types)) == len(types), types
-    sums, labels = {t: 0 for t, _ in types}, set()
+    sums, labels, by = {t: 0 for t, _ in types}, set(), {}
+    function = {f["id"]: strings[f["name"]] for f in p["function"]}
+    frames = {x["id"]: {function[y["function_id"]] for y in x["line"]} for x in p["location"]}
     for s in p["sample"]:
         assert len(s["value"]) == len(types), "values of a sample"
         assert s["location_id"] and all(i in ids["location"] for i in s["location_id"])
         for (t, _), v in zip(types, s["value"]):
             assert v >= 0, "a value below 0"
             sums[t] += v
+        for name in set().union(*(frames[i] for i in s["location_id"])):
+            for (t, _), v in zip(types, s["value"]):
+                by.setdefault(name, {}).setdefault(t, 0)
+                by[name][t] += v
         labels.add(tuple(sorted((strings[x["key"]], strings[x["str"]] if "str" in x else
                                  x["num"]) for x in s["label"])))
     assert p["sample"], "no samples"
@@ -122,7 +128,7 @@ def check(raw):
         "seconds": p["duration_nanos"] / 1e9, "time": p["time_nanos"] / 1e9,
         "period": [strings[p["period_type"]["type"]], p["period"]],
         "comments": [strings[c] for c in p["comment"]],
-        "functions": sorted({strings[f["name"]] for f in p["function"]}),
+        "by": by,
     }
 
 
