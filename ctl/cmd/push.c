@@ -12,6 +12,7 @@
 #include "cmd/file.h"
 #include "cmd/pusher.h"
 #include "cmd/question.h"
+#include "cmd/show.h"
 #include "leaks/run.h"
 
 #define INTERVAL	60.0			/* seconds */
@@ -126,6 +127,7 @@ static void default_spool(const struct opts *o, bool files, char path[64])
 
 static int push_file(struct pusher *p, const char *path)
 {
+	struct render_opts r = show_render_opts(p->o);
 	static const struct sym_opts defaults;
 	struct snap *s = NULL;
 	struct sym *sym = NULL;
@@ -142,8 +144,9 @@ static int push_file(struct pusher *p, const char *path)
 	p->states = leaks_kept(s) || snap_has_group(s, "rss");
 	if (!ret && *s->header.host && !p->host_given)
 		labels_set(&p->labels, "host", s->header.host);
+	r.title = file_note(s, "title");
 	if (!ret)
-		ret = pusher_take(p, s, sym, file_note(s, "title"), false);
+		ret = pusher_take(p, s, sym, &r, false);
 	sym_free(sym);
 	snap_free(s);
 	return ret;

@@ -8,7 +8,6 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cmd/pusher.h"
-#include "cmd/show.h"
 #include "leaks/leaks.h"
 
 #define SECOND	1000000000ULL
@@ -222,19 +221,18 @@ static int put(void *ctx, const struct rgroup *g, const void *bytes, size_t len)
 
 /* ---- all of a snapshot ---- */
 
-int pusher_take(struct pusher *p, struct snap *s, struct sym *sym, const char *title,
+int pusher_take(struct pusher *p, struct snap *s, struct sym *sym, const struct render_opts *o,
 		bool interval)
 {
 	const struct render_profiles to = { describe, put, set_types, p };
 	const bool live = leaks_kept(s);
-	struct render_opts r = show_render_opts(p->o);
+	struct render_opts r = *o;
 	__u64 from = s->header.start_ns;
 	int err = 0;
 
 	r.format = FORMAT_PPROF;
 	r.rows.by = BY_SERVICE;
 	r.rows.top = 0;
-	r.title = title;
 	r.command = NULL;
 	if (interval && p->before_ns)
 		from = p->before_ns;

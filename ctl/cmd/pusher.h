@@ -37,10 +37,11 @@ struct pusher {
 };
 
 /*
- * Messages of @s, at once or into the spool.  @interval: it is one of a session's, and totals of
- * live blocks are made those of the interval, in @s itself.  An exit status; what is lost is said.
+ * Writes messages of @s into the spool.  @o: with its title; what else a profile needs is set.
+ * @interval: it is one of a session's, and totals of live blocks are made those of the interval,
+ * in @s itself.  An exit status; what is lost is said.
  */
-int pusher_take(struct pusher *p, struct snap *s, struct sym *sym, const char *title,
+int pusher_take(struct pusher *p, struct snap *s, struct sym *sym, const struct render_opts *o,
 		bool interval);
 void pusher_free(struct pusher *p);
 

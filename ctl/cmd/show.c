@@ -656,8 +656,10 @@ static int write_caches(struct show *s, const struct snap *snap, bool final)
 
 static int write_push(struct show *s, struct snap *snap)
 {
-	return get_sym(s) ? EXIT_FAILURE :
-	       pusher_take(s->q->push, snap, s->sym, s->title, true);
+	struct render_opts r = show_render_opts(s->o);
+
+	r.title = s->title;
+	return get_sym(s) ? EXIT_FAILURE : pusher_take(s->q->push, snap, s->sym, &r, true);
 }
 
 static int show(struct show *s, const struct snap *snap, bool final)

@@ -30,9 +30,33 @@ __u64 pace_next(const struct pace *p, __u64 written_ns)
 	return due > p->not_before_ns ? due : p->not_before_ns;
 }
 
+/* The mean of the last intervals, the later ones first. */
+void pace_written(struct pace *p, __u64 now_ns, __u64 bytes)
+{
+	if (!p->interval_ns)
+		return;
+	if (!p->window_ns) {
+		p->window_ns = now_ns;
+	} else if (now_ns - p->window_ns >= p->interval_ns - p->interval_ns / 8) {
+		p->usual = p->usual ? (3 * p->usual + p->window) / 4 : p->window;
+		p->window = 0;
+		p->window_ns = now_ns;
+	}
+	p->window += bytes;
+}
+
+/* Bytes a minute; 0: any number. */
+static double rate(const struct pace *p)
+{
+	const double usual = !p->usual ? 0 : (double)p->usual * PACE_CATCH_UP *
+			     ((double)PACE_MINUTE / (double)p->interval_ns);
+
+	return usual > 0 && (!p->bytes || usual < (double)p->bytes) ? usual : (double)p->bytes;
+}
+
 void pace_spent(struct pace *p, __u64 now_ns, __u64 bytes)
 {
-	const double minutes = p->bytes ? (double)bytes / (double)p->bytes : 0;
+	const double minutes = rate(p) > 0 ? (double)bytes / rate(p) : 0;
 
 	not_before(p, now_ns + (__u64)(minutes * (double)PACE_MINUTE));
 }

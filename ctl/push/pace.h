@@ -16,16 +16,20 @@
 #define PACE_MOST		(5 * PACE_MINUTE)	/* and at most this */
 #define PACE_LEAST		(PACE_SECOND / 2)	/* no wait is shorter */
 #define PACE_RETRY_MOST		(60 * PACE_MINUTE)	/* of Retry-After */
+#define PACE_CATCH_UP		4	/* a backlog is sent that much faster than it came */
 
 /*
  * @phase_ns: each message waits so long after it was written: the senders of a fleet, whose
  * intervals may begin together, are spread over the interval.
  * @bytes: that may be sent a minute; 0: any number.
+ * @usual: bytes that come in an interval; 0: not known yet.  @window: of this one, which began at
+ * @window_ns.
  * @failures: attempts without an answer since the last message that was taken.
  * @not_before_ns: nothing is sent before.
  */
 struct pace {
 	__u64 interval_ns, phase_ns, bytes;
+	__u64 usual, window, window_ns;
 	unsigned int failures;
 	__u64 not_before_ns;
 };
@@ -36,9 +40,13 @@ void pace_init(struct pace *p, __u64 interval_ns, __u64 bytes, __u64 now_ns, dou
 /* When a message that was written at @written_ns (0: by an earlier run) may be sent. */
 __u64 pace_next(const struct pace *p, __u64 written_ns);
 
+/* So many bytes are to be sent, which came now. */
+void pace_written(struct pace *p, __u64 now_ns, __u64 bytes);
 /*
  * So many bytes were sent, taken or not: the next message waits until they fit into the bytes a
- * minute.  So in any minute there are at most so many, and one message.
+ * minute.  So in any minute there are at most so many, and one message.  After an outage all
+ * senders of a fleet have a backlog: each sends it PACE_CATCH_UP times as fast as messages come to
+ * it, and so the receiver has at most that much more to do than usual.
  */
 void pace_spent(struct pace *p, __u64 now_ns, __u64 bytes);
 /* The receiver took it, or said that it never will. */

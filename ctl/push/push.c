@@ -212,6 +212,8 @@ int push_add(struct push *p, const struct spool_message *m)
 
 	pthread_mutex_lock(&p->lock);
 	err = spool_add(&p->spool, m, clock_ns());
+	if (!err)
+		pace_written(&p->pace, clock_ns(), m->len);
 	pthread_cond_broadcast(&p->changed);
 	pthread_mutex_unlock(&p->lock);
 	return err;

@@ -36,11 +36,10 @@ END
 begin() {
 	rm -f "$T/in"
 	mkfifo "$T/in"
-	: > "$T/out"
-	./wl_push < "$T/in" > "$T/out" &
-	work=$!
-	exec 9> "$T/in"
-	wait_for 60 grep -q ready "$T/out"
+	# (opened for both, it waits for nobody)
+	exec 9<> "$T/in"
+	start_until "$T/out" ready ./wl_push < "$T/in"
+	work=$started
 	times=0
 	: > "$T/err"
 	memtap push --to "$url/ingest" --spool "$T/spool" "$@" -p $work 2> "$T/err" &
@@ -55,7 +54,8 @@ go() {
 }
 end() {
 	exec 9>&-
-	wait $work
+	kill $work 2> /dev/null
+	wait $work 2> /dev/null
 }
 messages() {
 	wc -l < "$T/log"

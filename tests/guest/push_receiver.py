@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# push_receiver.py DIR [CERT KEY]: a receiver of profiles, for tests of `memtap push`.
+# push_receiver.py DIR [CERT KEY]: a receiver of profiles, for tests of `memtap push`; at PORT.
 #
 # Takes POSTs, as Pyroscope's /ingest has them and of plain pprof.  DIR/port has its port.
 # DIR/mode says what it does from then on: "ok", "dies" (the connection, in the middle), "slow"
@@ -192,7 +192,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
 
 
 DIR = sys.argv[1]
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+server = http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", 0))), Receiver)
 server.daemon_threads = True
 if len(sys.argv) > 2:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -106,6 +106,27 @@ static void test_rate(void)
 	ok((double)bytes / ((double)now / PACE_MINUTE) < 100001, "and in the long run none at all");
 }
 
+static void test_catch_up(void)
+{
+	struct pace p;
+
+	pace_init(&p, PACE_MINUTE, 1000000, 0, 0);
+	for (__u64 i = 1; i <= 20; i++) {
+		pace_written(&p, i * PACE_MINUTE, 1500);
+		pace_written(&p, i * PACE_MINUTE + PACE_SECOND, 500);
+	}
+	is(p.usual, 2000, "bytes that come in an interval");
+	pace_spent(&p, 100 * PACE_MINUTE, 2000);
+	is(p.not_before_ns, 100 * PACE_MINUTE + PACE_MINUTE / 4,
+	   "a backlog is sent four times as fast as it comes");
+	pace_init(&p, PACE_MINUTE, 4000, 0, 0);
+	for (__u64 i = 1; i <= 20; i++)
+		pace_written(&p, i * PACE_MINUTE, 2000);
+	pace_spent(&p, 100 * PACE_MINUTE, 2000);
+	is(p.not_before_ns, 100 * PACE_MINUTE + PACE_MINUTE / 2,
+	   "but not faster than the bytes a minute");
+}
+
 /* ---- spool ---- */
 
 static struct spool_message message(const char *name, const void *body, size_t len)
@@ -158,8 +179,8 @@ static void test_order(void)
 static void test_bound(void)
 {
 	char body[10000] = "", why[SPOOL_WHY];
-	const struct spool_message m = message("a{}", body, sizeof(body)), none = message("a", "",
-											  0);
+	const struct spool_message m = message("a{}", body, sizeof(body));
+	const struct spool_message none = message("a", "", 0);
 	const struct spool_message large = message("a", body, 70000);
 	struct spool s;
 
@@ -332,7 +353,8 @@ static void test_urls(void)
 		"http://x/#a", "http://[::1/", "http://x\"y/", "http://x/\xc3\xa4",
 	};
 	static const char *const good[] = {
-		"http://x", "https://x.example:4040/ingest", "http://127.0.0.1:1/", "http://[::1]:2/a",
+		"http://x", "https://x.example:4040/ingest", "http://127.0.0.1:1/",
+		"http://[::1]:2/a",
 		"http://x/a?b=c", "http://x?b",
 	};
 	char why[SEND_WHY];
@@ -355,7 +377,8 @@ static void test_credentials(void)
 {
 	static const struct { const char *text, *want; } cases[] = {
 		{ "user:password\n", "user:password" }, { "Bearer abc", "Bearer abc" },
-		{ "user:pass word \r\nmore\n", "user:pass word" }, { "", NULL }, { "token\n", NULL },
+		{ "user:pass word \r\nmore\n", "user:pass word" },
+		{ "", NULL }, { "token\n", NULL },
 		{ "Bearer \n", NULL }, { ":x\n", NULL }, { "a:b\x01\n", NULL },
 	};
 	char line[SEND_LINE], why[SEND_WHY];
@@ -517,6 +540,7 @@ int main(void)
 	test_backoff();
 	test_retry_after();
 	test_rate();
+	test_catch_up();
 	test_order();
 	test_bound();
 	test_damage();

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# `memtap push` of recordings to an HTTP receiver (tests/guest/push_receiver.py) that checks each message, and
-# dies, is overloaded, slow, or never answers; over TLS; and what is refused at the start.
+# `memtap push` of recordings to an HTTP receiver (tests/guest/push_receiver.py) that checks each
+# message, and dies, is overloaded, slow, or never answers; over TLS; and what is refused.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/unit/check.sh
