@@ -12,8 +12,8 @@
  */
 #define PACE_SECOND		1000000000ULL
 #define PACE_MINUTE		(60 * PACE_SECOND)
-#define PACE_FIRST		(2 * PACE_SECOND)	/* the first wait is up to this, then twice, */
-#define PACE_MOST		(5 * PACE_MINUTE)	/* and at most this */
+#define PACE_FIRST		(2 * PACE_SECOND)	/* the first wait: up to this; then twice it, */
+#define PACE_MOST		(5 * PACE_MINUTE)	/* at most this */
 #define PACE_LEAST		(PACE_SECOND / 2)	/* no wait is shorter */
 #define PACE_RETRY_MOST		(60 * PACE_MINUTE)	/* of Retry-After */
 #define PACE_CATCH_UP		4	/* a backlog is sent that much faster than it came */

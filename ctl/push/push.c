@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Send what is in the spool, by a thread. */
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,8 +199,14 @@ static void *run(void *ctx)
 
 int push_start(struct push *p)
 {
-	const int err = pthread_create(&p->thread, NULL, run, p);
+	sigset_t all, before;
+	int err;
 
+	/* signals are for the thread that records: it ends everything in order */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&p->thread, NULL, run, p);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	p->started = !err;
 	return -err;
 }
