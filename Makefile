@@ -82,8 +82,11 @@ install-system:
 		> '$(DESTDIR)$(UNITDIR)/memtap-watch.service'
 	sed 's,@SBINDIR@,$(PREFIX)/sbin,' packaging/systemd/memtap-history.service.in \
 		> '$(DESTDIR)$(UNITDIR)/memtap-history.service'
+	sed 's,@SBINDIR@,$(PREFIX)/sbin,' packaging/systemd/memtap-push.service.in \
+		> '$(DESTDIR)$(UNITDIR)/memtap-push.service'
 	chmod 644 '$(DESTDIR)$(UNITDIR)/memtap-watch.service' \
-		'$(DESTDIR)$(UNITDIR)/memtap-history.service'
+		'$(DESTDIR)$(UNITDIR)/memtap-history.service' \
+		'$(DESTDIR)$(UNITDIR)/memtap-push.service'
 	install -D -m 644 packaging/udev/60-memtap.rules \
 		'$(DESTDIR)$(UDEVDIR)/rules.d/60-memtap.rules'
 	for f in memtap.conf modprobe.conf=modprobe.d/memtap.conf; do \
@@ -103,6 +106,7 @@ uninstall-system:
 	rm -f '$(DESTDIR)$(LIBEXECDIR)/memtap-recorder' \
 		'$(DESTDIR)$(UNITDIR)/memtap-watch.service' \
 		'$(DESTDIR)$(UNITDIR)/memtap-history.service' \
+		'$(DESTDIR)$(UNITDIR)/memtap-push.service' \
 		'$(DESTDIR)$(UDEVDIR)/rules.d/60-memtap.rules'
 	test ! -d '$(DESTDIR)$(LIBEXECDIR)' || \
 		rmdir --ignore-fail-on-non-empty '$(DESTDIR)$(LIBEXECDIR)'

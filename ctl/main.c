@@ -57,6 +57,10 @@ static const struct cmd commands[] = {
 	{ "metrics", "[--top N] | --textfile DIR [options] [interval [count]]",
 	  "Print memory metrics for Prometheus and other collectors",
 	  OPT_METRICS, cmd_metrics, NULL },
+	{ "push", "--to URL leaks|rss|EVENT... [options] [interval [count]] | "
+	  "--to URL FILE...",
+	  "Send memory profiles to Pyroscope, or a POST of pprof, each minute",
+	  OPT_TARGET | OPT_ALL | OPT_RUN | OPT_KINDS | OPT_WALK | OPT_PUSH, cmd_push, NULL },
 	{ "stacks", "EVENT... [options] [interval [count]] [-- CMD ARGS]",
 	  "Count events by stack", STACKS | OPT_VALUE, cmd_watch,
 	  &question_stacks },

@@ -61,6 +61,7 @@
 #define OPT_BY_TASKS	(1ULL << 36)	/* --by, of events that are about no file */
 #define OPT_BY_ALL	(1ULL << 37)	/* --by, of recordings */
 #define OPT_METRICS	(1ULL << 40)	/* of `memtap metrics` */
+#define OPT_PUSH	(1ULL << 41)	/* of `memtap push` */
 #define OPT_ALL		(1ULL << 38)	/* targets that leaks does not have: threads, everything */
 #define OPT_LIST	(1ULL << 58)	/* of `memtap list` */
 #define OPT_PICK	(1ULL << 53)	/* which rows of a recording */
@@ -98,11 +99,11 @@ struct opt_strs {
  * PROGRAM: processes of one name, whatever their threads are called.  FILE: that the events
  * are about, whoever did it.  MAPPING: those, and kinds of memory that is in none.  STACK, CACHE,
  * MODULE: of the kernel's memory.  FUNCTION, DSO, EVENT: tables of a recording.  CONTAINER: what
- * the path of the cgroup names.
+ * the path of the cgroup names.  SERVICE: a program in a cgroup (`memtap push`).
  */
 enum report_by { BY_PROCESS, BY_THREAD, BY_COMM, BY_CGROUP, BY_NONE, BY_PROGRAM,
 		 BY_FILE, BY_MAPPING, BY_STACK, BY_CACHE, BY_MODULE, BY_USER,
-		 BY_FUNCTION, BY_DSO, BY_EVENT, BY_CONTAINER };
+		 BY_FUNCTION, BY_DSO, BY_EVENT, BY_CONTAINER, BY_SERVICE };
 
 /* Of the kernel's memory alone. */
 static inline bool opt_by_kernel(int by)
@@ -223,6 +224,9 @@ struct opts {
 	const char *log;		/* of `memtap oom`: a file */
 	const char *exec;
 	const char *textfile;		/* of `memtap metrics` */
+	const char *to, *spool, *credentials, *cacert;	/* of `memtap push` */
+	__u64 max_spool, rate;		/* bytes; bytes a minute; 0: not given */
+	struct opt_strs labels;
 	const char *by_arg;		/* --by NAME, of an argument */
 	struct opt_strs source_paths;	/* of `memtap annotate` */
 	__u32 context;

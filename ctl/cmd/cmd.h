@@ -24,6 +24,7 @@ int cmd_doctor(const struct cmd *cmd, struct opts *o);
 int cmd_triage(const struct cmd *cmd, struct opts *o);
 int cmd_oom(const struct cmd *cmd, struct opts *o);
 int cmd_metrics(const struct cmd *cmd, struct opts *o);
+int cmd_push(const struct cmd *cmd, struct opts *o);
 int cmd_monitor(const struct cmd *cmd, struct opts *o);
 int cmd_census(const struct cmd *cmd, const struct opts *o);	/* leaks -k --census */
 int cmd_heap(const struct cmd *cmd, struct opts *o);

@@ -141,6 +141,12 @@ static const struct topic {
 	  "programs and slab caches as OpenMetrics text. With --textfile it writes a file\n"
 	  "that node_exporter collects; no module is needed.\n",
 	  { "memtap metrics", "memtap metrics --textfile /var/lib/node_exporter 60" } },
+	{ "push", RECORDINGS,
+	  "Sends live blocks (leaks), resident pages (rss), events or recordings as pprof,\n"
+	  "one profile for each program in a cgroup. A URL that ends with /ingest is\n"
+	  "Pyroscope's. Messages wait on disk while the receiver does not answer.\n",
+	  { "memtap push --to http://pyroscope:4040/ingest leaks --cgroup /web",
+	    "memtap push --to https://HOST/profiles fault reclaim 60" } },
 	{ "reclaim", PRESSURE,
 	  "Prints each direct reclaim and each sleep above memory.high with its latency.\n"
 	  "Sums by process and cgroup follow at the end.\n",

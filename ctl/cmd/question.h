@@ -15,8 +15,11 @@ enum question_show {
 	SHOW_DIST,		/* how often which value came */
 	SHOW_EACH,		/* a line for each event, as it comes */
 	SHOW_BESIDE,		/* several events beside each other, at intervals */
+	SHOW_PUSH,		/* profiles for a receiver, at intervals */
 	SHOW_CACHES,		/* a line for each cache of the kernel, or order of its pages */
 };
+
+struct pusher;
 
 /*
  * A command is a choice of events, key, value and rendering.  Nothing else
@@ -32,6 +35,7 @@ struct question {
 	const struct question *stacks, *hist;	/* the same with --stacks, --hist; or NULL */
 	const struct question *record;	/* the same for `memtap record`; or NULL */
 	enum each_form form;		/* SHOW_EACH */
+	struct pusher *push;		/* SHOW_PUSH */
 	const char *sums_only;		/* an event whose rows are shown with --all only */
 };
 

@@ -22,6 +22,7 @@
 #include "cmd/each.h"
 #include "cmd/mark.h"
 #include "cmd/parts.h"
+#include "cmd/pusher.h"
 #include "cmd/show.h"
 #include "leaks/leaks.h"
 #include "render/stat.h"
@@ -105,6 +106,8 @@ static bool on_signal(struct run *r, int sig)
 		return t->pid && target_ended(t);
 	r->signalled = true;
 	r->show.last_run = true;
+	if (r->q->push)
+		r->q->push->signalled = true;
 	if (!t->pid || r->interrupted)
 		return true;
 	if (sig != SIGINT)

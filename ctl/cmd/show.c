@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cmd/file.h"
 #include "cmd/mark.h"
+#include "cmd/pusher.h"
 #include "cmd/show.h"
 #include "leaks/leaks.h"
 #include "render/accounts.h"
@@ -81,7 +82,7 @@ int show_open(struct show *s, const struct question *q, const struct opts *o, pi
 	}
 	if (err)
 		return fail(ERR_WRITE, err, "%s", bad);
-	return q->show == SHOW_FILE ? 0 : open_out(s);
+	return q->show == SHOW_FILE || q->show == SHOW_PUSH ? 0 : open_out(s);
 }
 
 /* A report that has a file of its own; the first one's is open. */
@@ -653,6 +654,14 @@ static int write_caches(struct show *s, const struct snap *snap, bool final)
 	return 0;
 }
 
+static int write_push(struct show *s, struct snap *snap)
+{
+	struct render_opts r = show_render_opts(s->o);
+
+	r.title = s->title;
+	return get_sym(s) ? EXIT_FAILURE : pusher_take(s->q->push, snap, s->sym, &r, true);
+}
+
 static int show(struct show *s, const struct snap *snap, bool final)
 {
 	if (s->q->show == SHOW_CACHES)
@@ -676,11 +685,11 @@ static int show_difference(struct show *s)
 	/* what lives is what lives now */
 	if (!s->before || is_live(s) || s->o->cumulative ||
 	    1U << s->o->format & FORMATS_WHOLE)
-		return show(s, s->now, false);
+		return s->q->show == SHOW_PUSH ? write_push(s, s->now) : show(s, s->now, false);
 	diff = snap_diff(s->now, s->before);
 	if (!diff)
 		return fail(ERR_PLAIN, ENOMEM, "%s", "the difference");
-	ret = show(s, diff, false);
+	ret = s->q->show == SHOW_PUSH ? write_push(s, diff) : show(s, diff, false);
 	snap_free(diff);
 	return ret;
 }
@@ -886,6 +895,8 @@ int show_final(struct show *s, bool last_interval)
 
 	if (s->q->show == SHOW_EACH)
 		return end_each(s);
+	if (s->q->show == SHOW_PUSH)
+		return last_interval ? 0 : show_difference(s);
 
 	if (s->q->show == SHOW_FILE) {
 		/* also what came while it ended */

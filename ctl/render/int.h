@@ -15,6 +15,8 @@ struct view {
 	struct sym *sym;
 	bool calls;			/* weights in graphs are calls, or blocks */
 	const struct render_side *sides;	/* two that are compared (r->was), or NULL */
+	const struct render_profile *profile;	/* pprof: of one group; or NULL */
+	__u32 group;			/* the number of that */
 };
 
 #define ALLOWED_TEXT	8
@@ -32,6 +34,8 @@ int render_flame(const struct view *v, FILE *out);
 int render_json(const struct view *v, FILE *out);
 int render_perf_script(const struct view *v, FILE *out);
 int render_pprof(const struct view *v, FILE *out);
+/* ... the kinds of its numbers: "type", "unit" pairs, NULL-terminated; to be freed, or NULL */
+const char **render_pprof_types(const struct view *v);
 int render_massif(const struct view *v, FILE *out);
 int render_speedscope(const struct view *v, FILE *out);
 int render_callgrind(const struct view *v, FILE *out);

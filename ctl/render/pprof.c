@@ -18,7 +18,7 @@
 
 #define GZIP		(15 + 16)	/* zlib's window, and that it is a gzip file */
 #define MAX_LINES	32		/* functions inlined into one place */
-#define MAX_LABELS	6
+#define MAX_LABELS	32
 
 struct function {
 	__u32 name, file;
@@ -347,8 +347,13 @@ static void label_number(struct pprof *p, struct labels *l, const char *key, __u
 static void get_labels(struct pprof *p, const struct rrow *row, struct labels *l)
 {
 	const struct rgroup *g = &p->v->r->groups[row->group];
+	const char *const *pair = p->v->profile ? p->v->profile->labels : NULL;
 
 	l->nr = 0;
+	for (; pair && pair[0] && l->nr < MAX_LABELS; pair += 2)
+		label_text(p, l, pair[0], pair[1]);
+	if (p->v->profile)
+		return;
 	if (g->comm)
 		label_text(p, l, "comm", g->comm);
 	if (g->pid)
@@ -361,6 +366,12 @@ static void get_labels(struct pprof *p, const struct rrow *row, struct labels *l
 		label_number(p, l, "cgroup", g->cgroup);
 	if (row->leak && row->flags != LEAK_UNKNOWN && row->flags < NR_LEAK_KINDS)
 		label_text(p, l, "kind", reach_name(row->flags));
+}
+
+/* Of one group alone, or of all. */
+static bool is_wanted(const struct pprof *p, const struct rrow *row)
+{
+	return !p->v->profile || row->group == p->v->group;
 }
 
 static void put_row(struct pprof *p, const struct rrow *row)
@@ -396,11 +407,17 @@ static void put_rows(struct pprof *p)
 		const struct rsection *s = &r->sections[i];
 
 		for (size_t k = 0; !p->err && k < s->shown; k++)
-			put_row(p, report_shown(r, s, k));
+			if (is_wanted(p, report_shown(r, s, k)))
+				put_row(p, report_shown(r, s, k));
 	}
 }
 
 /* ---- the rest ---- */
+
+static const char *unit_of(const char *unit)
+{
+	return strcmp(unit, "ns") ? unit : "nanoseconds";
+}
 
 static void put_type(struct pprof *p, const char *type, const char *unit)
 {
@@ -408,7 +425,7 @@ static void put_type(struct pprof *p, const char *type, const char *unit)
 	PprofValueType x = PPROF_VALUE_TYPE__INIT, *all = &x;
 
 	x.type = get_string(p, type, false);
-	x.unit = get_string(p, strcmp(unit, "ns") ? unit : "nanoseconds", false);
+	x.unit = get_string(p, unit_of(unit), false);
 	piece.n_sample_type = 1;
 	piece.sample_type = &all;
 	put(p, &piece);
@@ -449,17 +466,33 @@ static const struct column *first_type(const struct pprof *p)
 	return &p->columns[0];
 }
 
+/* One sample stands for so much. */
+static void put_period(struct pprof *p)
+{
+	const __u64 bytes = p->v->profile->sample_bytes;
+	PprofProfile piece = PPROF_PROFILE__INIT;
+	PprofValueType x = PPROF_VALUE_TYPE__INIT;
+
+	x.type = get_string(p, p->v->r->leaks ? "space" : "events", false);
+	x.unit = get_string(p, p->v->r->leaks ? "bytes" : "count", false);
+	piece.period_type = &x;
+	piece.has_period = true;
+	piece.period = bytes ? (int64_t)bytes : 1;
+	put(p, &piece);
+}
+
 static void put_types(struct pprof *p)
 {
 	PprofProfile piece = PPROF_PROFILE__INIT;
 	const struct memtap_rec_header *h = &p->v->r->snap->header;
+	const __u64 duration = p->v->profile ? p->v->profile->duration_ns : 0;
 
 	for (size_t i = 0; i < p->nr_columns; i++)
 		put_type(p, type_of(p, &p->columns[i]), p->columns[i].unit);
 	piece.has_time_nanos = true;
 	piece.time_nanos = (int64_t)h->real_ns;
 	piece.has_duration_nanos = true;
-	piece.duration_nanos = (int64_t)(h->now_ns - h->start_ns);
+	piece.duration_nanos = (int64_t)(duration ? duration : h->now_ns - h->start_ns);
 	piece.has_default_sample_type = p->nr_columns;
 	if (p->nr_columns)
 		piece.default_sample_type = get_string(p, type_of(p, first_type(p)), false);
@@ -478,6 +511,7 @@ static void put_comment(struct pprof *p, const char *line)
 
 static void put_comments(struct pprof *p)
 {
+	const char *const *more = p->v->profile ? p->v->profile->comments : NULL;
 	char *text = NULL, *line, *rest;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
@@ -485,6 +519,8 @@ static void put_comments(struct pprof *p)
 	if (f) {
 		render_title(p->v, f);
 		fprintf(f, "\n%s\n", p->v->o->command ? p->v->o->command : "");
+		for (; more && *more; more++)
+			fprintf(f, "%s\n", *more);
 		render_losses(p->v, "", "this file", f);
 		fclose(f);
 	}
@@ -617,6 +653,8 @@ int render_pprof(const struct view *v, FILE *out)
 	drop_kinds(&p);
 	if (!p.err)
 		put_types(&p);
+	if (!p.err && v->profile)
+		put_period(&p);
 	if (!p.err)
 		put_comments(&p);
 	if (!p.err)
@@ -641,11 +679,38 @@ int render_pprof(const struct view *v, FILE *out)
 	return p.err;
 }
 
+const char **render_pprof_types(const struct view *v)
+{
+	struct pprof p = { .v = v };
+	const size_t size = sizeof(p.columns->name);
+	const char **pairs = NULL;
+	char *names;
+
+	p.columns = render_columns(v, &p.nr_columns);
+	if (p.columns) {
+		drop_kinds(&p);
+		pairs = calloc(1, (2 * p.nr_columns + 1) * sizeof(*pairs) + p.nr_columns * size);
+	}
+	names = (char *)(pairs + 2 * p.nr_columns + 1);
+	for (size_t i = 0; pairs && i < p.nr_columns; i++) {
+		snprintf(names + i * size, size, "%s", type_of(&p, &p.columns[i]));
+		pairs[2 * i] = names + i * size;
+		pairs[2 * i + 1] = unit_of(p.columns[i].unit);
+	}
+	free(p.columns);
+	return pairs;
+}
+
 const char *render_missing(enum report_format format __attribute__((unused)))
 {
 	return NULL;
 }
 #else
+const char **render_pprof_types(const struct view *v __attribute__((unused)))
+{
+	return NULL;
+}
+
 int render_pprof(const struct view *v __attribute__((unused)), FILE *out __attribute__((unused)))
 {
 	return -EOPNOTSUPP;

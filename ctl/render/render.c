@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Write a report in the chosen format. */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "render/int.h"
 
@@ -102,6 +103,66 @@ int render_report(const struct snap *snap, struct sym *sym, const struct render_
 	struct view v = { .o = o, .r = r, .sym = sym };
 	int err = r ? render(&v, out) : -ENOMEM;
 
+	report_free(r);
+	return err;
+}
+
+static bool has_rows(const struct report *r, __u32 group)
+{
+	for (size_t i = 0; i < r->nr_rows; i++)
+		if (r->rows[i].group == group)
+			return true;
+	return false;
+}
+
+static int put_profile(struct view *v, const struct render_profiles *to)
+{
+	const struct rgroup *g = &v->r->groups[v->group];
+	struct render_profile profile = { .labels = NULL };
+	char *bytes = NULL;
+	size_t len;
+	FILE *f = open_memstream(&bytes, &len);
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	to->describe(to->ctx, g, &profile);
+	v->profile = &profile;
+	err = render_pprof(v, f);
+	v->profile = NULL;
+	if (fclose(f) && !err)
+		err = -ENOMEM;
+	if (!err)
+		err = to->put(to->ctx, g, bytes, len);
+	free(bytes);
+	return err;
+}
+
+int render_profiles(const struct snap *snap, struct sym *sym, const struct render_opts *o,
+		    const struct render_profiles *to)
+{
+	struct report_opts rows = rows_for(o, snap);
+	struct view v = { .o = o, .sym = sym };
+	const char **types;
+	struct report *r;
+	int err = 0;
+
+	/* peaks and temporary blocks are of all the time, not of an interval */
+	if (snap->peak.rec.len)
+		rows.of = RLEAKS_LIVE | 1U << RLEAKS_ALLOCATED;
+	r = report_make(snap, sym, &rows);
+	if (!r)
+		return -ENOMEM;
+	v.r = r;
+	types = render_pprof_types(&v);
+	if (types)
+		to->types(to->ctx, types);
+	else
+		err = -ENOMEM;
+	for (; !err && v.group < r->nr_groups; v.group++)
+		if (has_rows(r, v.group))
+			err = put_profile(&v, to);
+	free(types);
 	report_free(r);
 	return err;
 }

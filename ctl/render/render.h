@@ -51,6 +51,29 @@ struct render_opts {
 int render_report(const struct snap *snap, struct sym *sym, const struct render_opts *o,
 		  FILE *out);
 
+/*
+ * A pprof file for each group (o->rows.by): for receivers of profiles.  All have the same columns.
+ * @labels: that all samples of the group have, beside none of their own; NULL-terminated pairs.
+ * @comments: lines, NULL-terminated.  @duration_ns: the time that it is about; 0: as @snap has it.
+ * @sample_bytes: --sample-bytes, or 0.  @put gets the file; what it returns, if not 0, ends all.
+ */
+struct render_profile {
+	const char *const *labels, *const *comments;
+	__u64 duration_ns, sample_bytes;
+};
+
+struct render_profiles {
+	void (*describe)(void *ctx, const struct rgroup *g, struct render_profile *p);
+	int (*put)(void *ctx, const struct rgroup *g, const void *bytes, size_t len);
+	/* the kinds of its numbers, before the first file: "type", "unit" pairs */
+	void (*types)(void *ctx, const char *const *pairs);
+	void *ctx;
+};
+
+/* 0, a negative errno, or what put() returned. */
+int render_profiles(const struct snap *snap, struct sym *sym, const struct render_opts *o,
+		    const struct render_profiles *to);
+
 /* One of two snapshots that are compared. */
 struct render_side {
 	const struct snap *snap;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Choose the group of a row: process, thread, name, cgroup, container or none. */
+/* Choose the group of a row: process, thread, name, cgroup, container, service or none. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,8 @@ static const char *program_comm(struct maker *m, const struct memtap_rec_task *t
 
 static bool by_task(const struct maker *m)
 {
-	return (m->r.o->by != BY_NONE && m->r.o->by < BY_FILE) || m->r.o->by == BY_CONTAINER;
+	return (m->r.o->by != BY_NONE && m->r.o->by < BY_FILE) || m->r.o->by == BY_CONTAINER ||
+	       m->r.o->by == BY_SERVICE;
 }
 
 /* False: in no container, or its cgroup's path is unknown. */
@@ -86,6 +87,10 @@ static void make_key(struct maker *m, __u32 id,
 			k->a = ids_hash_string(1, path);
 			k->b = 1;
 		}
+		break;
+	case BY_SERVICE:
+		k->a = snap_cgroup(t);
+		strcpy(k->comm, program_comm(m, t));
 		break;
 	case BY_CONTAINER:
 		if (container_of(m, t, &c)) {
@@ -144,6 +149,12 @@ static void describe(struct maker *m, const struct memtap_rec_task *t,
 			snprintf(label, 512, "cgroup %s", g->cgroup_path);
 		else
 			snprintf(label, 512, "cgroup %llu", (unsigned long long)g->cgroup);
+		break;
+	case BY_SERVICE:
+		g->comm = program_comm(m, t);
+		g->cgroup = snap_cgroup(t);
+		g->cgroup_path = sym_cgroup(m->sym, m->r.snap, g->cgroup);
+		snprintf(label, 512, "%s", g->comm);
 		break;
 	case BY_CONTAINER:
 		describe_container(m, t, g, label);

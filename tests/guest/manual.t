@@ -117,6 +117,15 @@ sample -n 24 report 'read_in_chunks' "memtap report broken.memtap --top 1"
 sample -n 40 diff '-[0-9.]+ MiB: ' "memtap diff broken.memtap repaired.memtap --top 1"
 sample -n 30 annotate 'secure_alloc' "memtap annotate broken.memtap encryptor.cc --top 3"
 
+mkdir "$T/push"
+echo ok > "$T/push/mode"
+PORT=4040 python3 "$here/push_receiver.py" "$T/push" &
+receiver=$!
+wait_for 60 test -s "$T/push/port"
+sample push 'message sent' \
+	"memtap push --to http://localhost:4040/ingest fault -- encryptor KEY in out"
+kill $receiver
+
 suffer wl_leak_live
 memtap record --leaks -p $pid -o marks.memtap 2> "$T/recorded" &
 recorder=$!

@@ -30,7 +30,8 @@ for f in usr/sbin/memtap usr/share/man/man8/memtap.8 usr/share/man/man8/memtap-l
 	etc/memtap.conf etc/modprobe.d/memtap.conf \
 	usr/share/bash-completion/completions/memtap usr/share/zsh/vendor-completions/_memtap \
 	usr/lib/systemd/system/memtap-watch.service \
-	usr/lib/systemd/system/memtap-history.service usr/lib/udev/rules.d/60-memtap.rules \
+	usr/lib/systemd/system/memtap-history.service \
+	usr/lib/systemd/system/memtap-push.service usr/lib/udev/rules.d/60-memtap.rules \
 	usr/libexec/memtap/memtap-recorder; do
 	[ -s "$T/root/$f" ] || missing+=" $f"
 done
@@ -77,11 +78,16 @@ check $? "unit: starts the program that was installed"
 history=$T/root/usr/lib/systemd/system/memtap-history.service
 grep -qx 'ExecStart=/usr/sbin/memtap history start' "$history"
 check $? "unit: starts the history"
+push=$T/root/usr/lib/systemd/system/memtap-push.service
+grep -qx 'ExecStart=/usr/sbin/memtap push --spool /var/lib/memtap/push/service $PUSH' "$push"
+check $? "unit: starts memtap push"
 if command -v systemd-analyze > /dev/null; then
 	# (the programs are not at their place here)
 	sed "s,=/usr/libexec,=$T/root/usr/libexec," "$unit" > "$T/memtap-watch.service"
 	sed "s,=/usr/sbin,=$T/root/usr/sbin," "$history" > "$T/memtap-history.service"
+	sed "s,=\(-*\)/usr/sbin,=\1$T/root/usr/sbin," "$push" > "$T/memtap-push.service"
 	systemd-analyze verify --man=no "$T/memtap-watch.service" "$T/memtap-history.service" \
+		"$T/memtap-push.service" \
 		> "$T/log" 2>&1 && [ ! -s "$T/log" ]
 	rc=$?
 	sed 's/^/# /' "$T/log"
@@ -167,7 +173,7 @@ else
 		usr/share/man/man8/memtap-leaks.8.gz \
 		usr/share/man/man5/memtap.5.gz usr/share/man/man5/memtap.conf.5.gz etc/memtap.conf \
 		etc/modprobe.d/memtap.conf lib/systemd/system/memtap-watch.service \
-		lib/systemd/system/memtap-history.service \
+		lib/systemd/system/memtap-history.service lib/systemd/system/memtap-push.service \
 		lib/udev/rules.d/60-memtap.rules usr/libexec/memtap/memtap-recorder \
 		usr/share/bash-completion/completions/memtap \
 		usr/share/zsh/vendor-completions/_memtap usr/share/doc/memtap/copyright; do
@@ -212,6 +218,7 @@ else
 		usr/share/man/man5/memtap.5.gz usr/share/man/man5/memtap.conf.5.gz etc/memtap.conf \
 		etc/modprobe.d/memtap.conf usr/lib/systemd/system/memtap-watch.service \
 		usr/lib/systemd/system/memtap-history.service \
+		usr/lib/systemd/system/memtap-push.service \
 		usr/lib/udev/rules.d/60-memtap.rules usr/libexec/memtap/memtap-recorder \
 		usr/share/bash-completion/completions/memtap \
 		usr/share/zsh/site-functions/_memtap; do
