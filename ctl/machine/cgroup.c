@@ -322,6 +322,21 @@ static int walk_groups(struct walk *w, int depth)
 	return ret;
 }
 
+/* Of v2 the root has no usage: where no other is, none is read. */
+static bool has_controller(struct walk *w)
+{
+	char *text = w->m->cgroup2 ? group_file(w, "cgroup.controllers") : NULL;
+	bool has = !w->m->cgroup2;
+
+	if (text) {
+		text[strcspn(text, "\n")] = '\0';
+		for (char *rest = text, *word; !has && (word = strsep(&rest, " "));)
+			has = !strcmp(word, "memory");
+	}
+	free(text);
+	return has;
+}
+
 /*
  * v2: the root says how many are gone.  v1: /proc/cgroups counts those, too; what is more
  * than there are directories was removed.
@@ -382,6 +397,7 @@ int cgroups_read(const struct machine_at *at, struct machine *m)
 		w.path[0] = '\0';
 	w.top = strlen(w.path);
 	w.end = machine_now() + at->budget_ns;
+	m->cgroups.has = has_controller(&w);
 	ret = walk_groups(&w, 0);
 	count_dying(&w);
 	m->cgroups.late = w.late;

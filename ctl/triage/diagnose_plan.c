@@ -84,8 +84,8 @@ static bool is_same(const struct triage_finding *a, const struct triage_finding 
 {
 	if (!strcmp(a->command, b->command))
 		return true;
-	/* what a cgroup at its limit brings with it */
-	return (a->what == FOUND_LIMIT_FILES || a->what == FOUND_LIMIT) &&
+	/* what a cgroup at its limit, or slowed down, brings with it */
+	return (a->what == FOUND_LIMIT_FILES || a->what == FOUND_LIMIT || a->what == FOUND_HIGH) &&
 	       b->what == FOUND_RECLAIM_CGROUP && !strcmp(a->name, b->name);
 }
 

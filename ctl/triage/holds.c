@@ -57,6 +57,20 @@ static void say_dentries(const struct triage *t, char *buf, size_t room)
 			 text_count(all, n->nr), text_count(unused, n->unused));
 }
 
+/*
+ * Each object costs some bytes of unreclaimable memory, which say to whom it is charged: where that
+ * may be all that the kernel's own memory grew by, the cache comes first.
+ */
+static int reclaimable_score(const struct triage *t, __s64 grew)
+{
+	int score = 30;
+
+	for (size_t i = 0; i < t->nr_found; i++)
+		if (t->found[i].what == FOUND_KERNEL && grew >= 8 * t->found[i].grew)
+			score = t->found[i].score + 1;
+	return score;
+}
+
 void find_reclaimable(struct triage *t)
 {
 	const __s64 sum = t->is.bytes[KIND_SLAB_RECLAIM] - t->was.bytes[KIND_SLAB_RECLAIM];
@@ -74,7 +88,7 @@ void find_reclaimable(struct triage *t)
 		most = sum;
 	if (most < triage_floor(t))
 		return;
-	f = found_new(t, FOUND_RECLAIMABLE, 30);
+	f = found_new(t, FOUND_RECLAIMABLE, reclaimable_score(t, most));
 	f->grew = most;
 	if (best) {
 		snprintf(f->name, sizeof(f->name), "%s", best->now->name);

@@ -53,6 +53,14 @@ static const struct machine_growth *limited_cgroup(const struct triage *t)
 	return most_counted(t, hits_at_limit);
 }
 
+/* The one that reclaims for itself: at its limit, or above memory.high. */
+static const struct machine_growth *reclaiming_cgroup(const struct triage *t)
+{
+	const struct machine_growth *g = limited_cgroup(t);
+
+	return g ? g : most_counted(t, is_over_high);
+}
+
 void find_swapping(struct triage *t)
 {
 	const double in = triage_rate(t, VM_SWAP_IN), out = triage_rate(t, VM_SWAP_OUT);
@@ -80,6 +88,7 @@ void find_reclaim(struct triage *t)
 	const double stalls = triage_rate(t, VM_STALLS);
 	const double scanned = triage_rate(t, VM_SCAN_KSWAPD) + triage_rate(t, VM_SCAN_DIRECT);
 	const double direct = triage_rate(t, VM_SCAN_DIRECT);
+	const struct machine_growth *group = reclaiming_cgroup(t);
 	struct triage_finding *f;
 
 	t->level[LINE_RECLAIM] = direct > 0 ? LEVEL_BAD : scanned > 0 ? LEVEL_WATCH : LEVEL_OK;
@@ -90,14 +99,14 @@ void find_reclaim(struct triage *t)
 		found_seen(f, "%.0f pages a second of files are read again soon after they were "
 			   "dropped", refaults);
 	}
-	if (stalls < 1 && some >= 10 && (direct > 0 || limited_cgroup(t))) {
+	if (stalls < 1 && some >= 10 && (direct > 0 || group)) {
 		/*
 		 * The machine has enough; allocstall does not count what cgroups reclaim, nor,
 		 * on some kernels, does pgscan_direct.
 		 */
 		f = found_new(t, FOUND_RECLAIM_CGROUP, 66);
-		if (limited_cgroup(t))
-			snprintf(f->name, sizeof(f->name), "%s", limited_cgroup(t)->now->name);
+		if (group)
+			snprintf(f->name, sizeof(f->name), "%s", group->now->name);
 		found_seen(f, "programs waited for memory %.0f %% of the time, to reclaim it "
 			   "within their cgroups%s%s", some, *f->name ? ", most often in " : "",
 			   f->name);
@@ -144,7 +153,7 @@ static void find_high(struct triage *t)
 
 	if (!g)
 		return;
-	f = found_new(t, FOUND_HIGH, 65);
+	f = found_new(t, FOUND_HIGH, 67);
 	snprintf(f->name, sizeof(f->name), "%s", g->now->name);
 	found_seen(f, "the cgroup %s was over memory.high %llu time%s, for which the kernel slows "
 		   "its programs down", g->now->name, (unsigned long long)nr, text_s(nr));

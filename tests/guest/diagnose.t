@@ -3,7 +3,7 @@
 #
 # `memtap diagnose`: what it keeps, its limit of 5 % of a CPU, and ^C.  incidents.t has what it
 # concludes of each staged incident.
-# guest: -m 648
+# guest: -m 652
 # limit: 1500
 # dmesg: allow Call Trace
 . "$(dirname "$0")/lib.sh"

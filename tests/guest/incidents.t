@@ -7,7 +7,7 @@
 # name the cause that the stage knows, and nobody is accused in the two that are healthy.
 # Lines "# table: " are the rows of the table in docs/history.md.
 #
-# STAGES="leak huge": these alone.  PAGES=DIR: all answers are kept there.
+# STAGES=leak,huge: these alone.  PAGES=DIR: all answers are kept there.
 # guest: -m 652
 # check: long
 # timeout: 5400
@@ -125,7 +125,7 @@ service=$!
 # (processes of before are known by then)
 sleep 5
 while IFS='|' read -r name title; do
-	[ -z "${STAGES:-}" ] || [[ " $STAGES " = *" $name "* ]] || continue
+	[ -z "${STAGES:-}" ] || [[ ",$STAGES," = *",$name,"* ]] || continue
 	diag "$(date +%T) $name: $title"
 	one "$name"
 done <<< "$stages"

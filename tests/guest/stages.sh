@@ -237,6 +237,13 @@ begin_cgroups() {
 		echo "$BASHPID" > $root/cgroup.procs
 		rmdir "$in_group/$i"
 	done)
+	if [ $v2 ]; then
+		i=$(awk '/^nr_dying_descendants/ { print $2 }' $in_group/cgroup.stat)
+	else
+		i=$(($(awk '$1 == "memory" { print $3 }' /proc/cgroups) -
+			$(find $root -type d | wc -l)))
+	fi
+	[ "$i" -ge 60 ] || cannot "this kernel frees removed cgroups" || return
 	at='[0-9]+ cgroups were removed.*[0-9.]+ MiB are charged to cgroups that are gone'
 	first=$at
 }
