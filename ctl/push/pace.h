@@ -12,7 +12,7 @@
  */
 #define PACE_SECOND		1000000000ULL
 #define PACE_MINUTE		(60 * PACE_SECOND)
-#define PACE_FIRST		(2 * PACE_SECOND)	/* the first wait: up to this; then twice it, */
+#define PACE_FIRST		(2 * PACE_SECOND)	/* most of the first wait; then twice */
 #define PACE_MOST		(5 * PACE_MINUTE)	/* at most this */
 #define PACE_LEAST		(PACE_SECOND / 2)	/* no wait is shorter */
 #define PACE_RETRY_MOST		(60 * PACE_MINUTE)	/* of Retry-After */

@@ -84,12 +84,24 @@ static void say_dropped(struct push *p)
 {
 	const __u64 nr = p->spool.dropped - p->dropped_said;
 
-	if (!nr || clock_ns() - p->refused_said < SAY_NS)
+	if (!nr || (p->dropped_ns && clock_ns() - p->dropped_ns < SAY_NS))
 		return;
-	p->refused_said = clock_ns();
+	p->dropped_ns = clock_ns();
 	p->dropped_said = p->spool.dropped;
 	say(p, true, "the spool is full: the oldest %llu message%s %s dropped, unsent", (unsigned
 	    long long)nr, text_s(nr), nr == 1 ? "was" : "were");
+}
+
+static void say_refused(struct push *p, const struct send_result *r)
+{
+	const __u64 nr = p->counts.refused - p->refused_said;
+
+	if (p->refused_ns && clock_ns() - p->refused_ns < SAY_NS)
+		return;
+	p->refused_ns = clock_ns();
+	p->refused_said = p->counts.refused;
+	say(p, true, "%s refused %llu message%s, which %s dropped: %s", p->o.send.url,
+	    (unsigned long long)nr, text_s(nr), nr == 1 ? "is" : "are", r->why);
 }
 
 /* ---- the thread ---- */
@@ -133,7 +145,7 @@ static void on_result(struct push *p, const struct send_result *r)
 	done(p);
 	if (r->what == SEND_REFUSED) {
 		p->counts.refused++;
-		say(p, true, "%s refused a message, which is dropped: %s", p->o.send.url, r->why);
+		say_refused(p, r);
 	} else {
 		p->counts.sent++;
 		if (failures)

@@ -40,7 +40,8 @@ struct push {
 	pthread_cond_t changed;
 	bool stop, sending;
 	struct push_counts counts;
-	__u64 dropped_said, refused_said, said_ns;	/* of what was said */
+	__u64 dropped_said, refused_said;	/* of these, how many were said, and when */
+	__u64 dropped_ns, refused_ns, said_ns;
 	unsigned short random[3];	/* state of erand48() */
 };
 

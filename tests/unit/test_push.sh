@@ -164,7 +164,7 @@ check $? "the next one sends it, first"
 echo 400 > "$work/r/mode"
 push --to "$url/ingest" leaks-peak.memtap
 sent 1 && [ $rc = 1 ] && [ "$(waiting)" = 0 ] &&
-	grep -q 'refused a message, which is dropped: HTTP status 400 (the receiver says no)' \
+	grep -q 'refused 1 message, which is dropped: HTTP status 400 (the receiver says no)' \
 		"$work/err" && grep -q '1 refused' "$work/err"
 check $? "400: refused, dropped, counted"
 echo ok > "$work/r/mode"
