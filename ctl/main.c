@@ -54,7 +54,8 @@ static const struct cmd commands[] = {
 	{ "monitor", "[--exec PROGRAM] [options]",
 	  "Print JSON at an OOM kill, a long stall, or a full memtap table",
 	  OPT_MONITOR, cmd_monitor, NULL },
-	{ "metrics", "[--top N] | --textfile DIR [options] [interval [count]]",
+	{ "metrics", "[--top N] | --textfile DIR [options] [interval [count]] | "
+	  "--listen ADDRESS [options]",
 	  "Print memory metrics for Prometheus and other collectors",
 	  OPT_METRICS, cmd_metrics, NULL },
 	{ "stacks", "EVENT... [options] [interval [count]] [-- CMD ARGS]",

@@ -222,7 +222,7 @@ struct opts {
 	__u32 last;
 	const char *log;		/* of `memtap oom`: a file */
 	const char *exec;
-	const char *textfile;		/* of `memtap metrics` */
+	const char *textfile, *listen;	/* of `memtap metrics` */
 	const char *by_arg;		/* --by NAME, of an argument */
 	struct opt_strs source_paths;	/* of `memtap annotate` */
 	__u32 context;

@@ -15,7 +15,8 @@
 /* LINK: ctl/triage/kills.c */
 /* LINK: ctl/triage/look.c ctl/triage/rates.c ctl/triage/pressure.c */
 /* LINK: ctl/render/census.c ctl/render/triage.c ctl/render/triage_json.c */
-/* LINK: ctl/render/metrics.c ctl/render/triage_page.c ctl/base/json.c ctl/base/text.c */
+/* LINK: ctl/render/metrics.c ctl/render/metrics_text.c ctl/render/metrics_holders.c */
+/* LINK: ctl/render/metrics_sessions.c ctl/render/triage_page.c ctl/base/json.c ctl/base/text.c */
 /* LINK: ctl/machine/host.c ctl/machine/host_build.c ctl/machine/host_kernel.c */
 /* LINK: ctl/doctor/doctor.c ctl/doctor/kernel.c ctl/doctor/module.c ctl/render/doctor.c */
 /* LINK: ctl/base/err.c ctl/top/canvas.c ctl/top/keys.c ctl/top/page.c ctl/top/rows.c */
