@@ -140,7 +140,8 @@ static const struct cmd commands[] = {
 	{ "report", "FILE [EVENT...] [options] | --history [options]",
 	  "Report on a recording",
 	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY_ALL | OPT_JSON | OPT_OUT |
-	  OPT_LIVE | OPT_MARKS | OPT_PICK | OPT_BETWEEN | OPT_TABLES, cmd_report, NULL },
+	  OPT_LIVE | OPT_MARKS | OPT_PICK | OPT_BETWEEN | OPT_TABLES | OPT_SYMBOLIZE,
+	  cmd_report, NULL },
 	{ "diff", "BEFORE AFTER [options]", "Compare two recordings",
 	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY_ALL | OPT_JSON | OPT_OUT |
 	  OPT_CHANGES | OPT_PICK, cmd_diff, NULL },
