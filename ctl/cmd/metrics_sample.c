@@ -31,25 +31,35 @@ int metrics_check_dir(const char *cmd, const char *option, const char *dir)
 	return 0;
 }
 
-/* The sample of @h that is GROWTH_NS old, of this boot, and not much older; false: none. */
-static bool copy_past(struct history *h, struct machine *m)
+/*
+ * The sample of @h that is GROWTH_NS old, or the oldest one if there is none so old; of this boot,
+ * and not older than PAST_NS.  h->nr_samples: none.
+ */
+static size_t find_past(const struct history *h)
 {
 	const __u64 now = past_now();
-	const struct history_sample *sample;
-	struct history_cursor *c;
-	char boot[40], err[HISTORY_ERR];
-	size_t i;
-	bool ok;
+	size_t best = h->nr_samples;
+	char boot[40];
 
 	past_boot(boot);
-	if (history_find(h, now - GROWTH_NS, &i, err))
-		return false;
-	sample = &h->samples[i];
-	if (!*boot || strcmp(h->segments[sample->segment].boot, boot) ||
-	    sample->real_ns > now || now - sample->real_ns > PAST_NS)
-		return false;
-	c = history_cursor(h);
-	ok = c && !history_copy(c, i, m);
+	for (size_t i = 0; *boot && i < h->nr_samples; i++) {
+		const struct history_sample *s = &h->samples[i];
+
+		if (strcmp(h->segments[s->segment].boot, boot) || s->real_ns >= now ||
+		    now - s->real_ns > PAST_NS)
+			continue;
+		if (best == h->nr_samples || now - s->real_ns >= GROWTH_NS)
+			best = i;
+	}
+	return best;
+}
+
+static bool copy_past(struct history *h, struct machine *m)
+{
+	const size_t i = find_past(h);
+	struct history_cursor *c = i < h->nr_samples ? history_cursor(h) : NULL;
+	const bool ok = c && !history_copy(c, i, m);
+
 	history_cursor_free(c);
 	return ok;
 }

@@ -31,6 +31,9 @@ for f in usr/sbin/memtap usr/share/man/man8/memtap.8 usr/share/man/man8/memtap-l
 	usr/share/bash-completion/completions/memtap usr/share/zsh/vendor-completions/_memtap \
 	usr/lib/systemd/system/memtap-watch.service \
 	usr/lib/systemd/system/memtap-history.service usr/lib/udev/rules.d/60-memtap.rules \
+	usr/lib/systemd/system/memtap-metrics.service \
+	usr/lib/systemd/system/memtap-textfile.service usr/share/memtap/grafana/memtap.json \
+	usr/share/memtap/pcp/memtap.url usr/share/memtap/prometheus/memtap.yml \
 	usr/libexec/memtap/memtap-recorder; do
 	[ -s "$T/root/$f" ] || missing+=" $f"
 done
@@ -80,8 +83,11 @@ check $? "unit: starts the history"
 if command -v systemd-analyze > /dev/null; then
 	# (the programs are not at their place here)
 	sed "s,=/usr/libexec,=$T/root/usr/libexec," "$unit" > "$T/memtap-watch.service"
-	sed "s,=/usr/sbin,=$T/root/usr/sbin," "$history" > "$T/memtap-history.service"
-	systemd-analyze verify --man=no "$T/memtap-watch.service" "$T/memtap-history.service" \
+	for unit in history metrics textfile; do
+		sed "s,=/usr/sbin,=$T/root/usr/sbin," "${history/history/$unit}" \
+			> "$T/memtap-$unit.service"
+	done
+	systemd-analyze verify --man=no "$T"/memtap-{watch,history,metrics,textfile}.service \
 		> "$T/log" 2>&1 && [ ! -s "$T/log" ]
 	rc=$?
 	sed 's/^/# /' "$T/log"
@@ -168,6 +174,7 @@ else
 		usr/share/man/man5/memtap.5.gz usr/share/man/man5/memtap.conf.5.gz etc/memtap.conf \
 		etc/modprobe.d/memtap.conf lib/systemd/system/memtap-watch.service \
 		lib/systemd/system/memtap-history.service \
+		lib/systemd/system/memtap-metrics.service usr/share/memtap/grafana/memtap.json \
 		lib/udev/rules.d/60-memtap.rules usr/libexec/memtap/memtap-recorder \
 		usr/share/bash-completion/completions/memtap \
 		usr/share/zsh/vendor-completions/_memtap usr/share/doc/memtap/copyright; do
@@ -212,6 +219,7 @@ else
 		usr/share/man/man5/memtap.5.gz usr/share/man/man5/memtap.conf.5.gz etc/memtap.conf \
 		etc/modprobe.d/memtap.conf usr/lib/systemd/system/memtap-watch.service \
 		usr/lib/systemd/system/memtap-history.service \
+		usr/lib/systemd/system/memtap-metrics.service usr/share/memtap/pcp/memtap.url \
 		usr/lib/udev/rules.d/60-memtap.rules usr/libexec/memtap/memtap-recorder \
 		usr/share/bash-completion/completions/memtap \
 		usr/share/zsh/site-functions/_memtap; do
