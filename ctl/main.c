@@ -54,7 +54,8 @@ static const struct cmd commands[] = {
 	{ "monitor", "[--exec PROGRAM] [options]",
 	  "Print JSON at an OOM kill, a long stall, or a full memtap table",
 	  OPT_MONITOR, cmd_monitor, NULL },
-	{ "metrics", "[--top N] | --textfile DIR [options] [interval [count]]",
+	{ "metrics", "[--top N] | --textfile DIR [options] [interval [count]] | "
+	  "--listen ADDRESS [options]",
 	  "Print memory metrics for Prometheus and other collectors",
 	  OPT_METRICS, cmd_metrics, NULL },
 	{ "push", "--to URL leaks|rss|EVENT... [options] [interval [count]] | "
@@ -143,7 +144,8 @@ static const struct cmd commands[] = {
 	{ "report", "FILE [EVENT...] [options] | --history [options]",
 	  "Report on a recording",
 	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY_ALL | OPT_JSON | OPT_OUT |
-	  OPT_LIVE | OPT_MARKS | OPT_PICK | OPT_BETWEEN | OPT_TABLES, cmd_report, NULL },
+	  OPT_LIVE | OPT_MARKS | OPT_PICK | OPT_BETWEEN | OPT_TABLES | OPT_SYMBOLIZE,
+	  cmd_report, NULL },
 	{ "diff", "BEFORE AFTER [options]", "Compare two recordings",
 	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY_ALL | OPT_JSON | OPT_OUT |
 	  OPT_CHANGES | OPT_PICK, cmd_diff, NULL },

@@ -69,6 +69,7 @@
 #define OPT_TABLES	(1ULL << 55)	/* further tables of a recording */
 #define OPT_AT		(1ULL << 49)	/* a moment of the history, instead of now */
 #define OPT_HISTORY	(1ULL << 62)	/* of `memtap history` */
+#define OPT_SYMBOLIZE	(1ULL << 46)	/* names of a recording, from this machine */
 #define OPT_RULES	(1ULL << 47)	/* of `memtap watch` */
 #define OPT_REPEAT	(1ULL << 51)	/* of `memtap stat` */
 #define OPT_DIAGNOSE	(1ULL << 52)	/* of `memtap diagnose` */
@@ -200,6 +201,8 @@ struct opts {
 	const char *filter, *value;
 	bool force;
 	struct opt_strs dsos, symbols, events;	/* patterns: of a report */
+	bool symbolize;			/* of `memtap report` */
+	const char *debug_dir;
 	const char *csv;		/* CSV: what stands between columns; or NULL */
 	bool history;			/* of `memtap report` */
 	const char *dir, *page;		/* of the history */
@@ -223,7 +226,7 @@ struct opts {
 	__u32 last;
 	const char *log;		/* of `memtap oom`: a file */
 	const char *exec;
-	const char *textfile;		/* of `memtap metrics` */
+	const char *textfile, *listen;	/* of `memtap metrics` */
 	const char *to, *spool, *credentials, *cacert;	/* of `memtap push` */
 	__u64 max_spool, rate;		/* bytes; bytes a minute; 0: not given */
 	struct opt_strs labels;

@@ -377,7 +377,7 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_PRESSURE | OPT_SHM | OPT_FAULTS | OPT_CACHES | OPT_ORDER | OPT_NUMA | OPT_RSS |
 	       OPT_CHANGES | OPT_STALE | OPT_MARKS | OPT_DRAIN | OPT_BY_LEAKS | OPT_BY_SUMS |
 	       OPT_BY_TASKS | OPT_BY_ALL | OPT_ALL | OPT_METRICS | OPT_PS | OPT_LIST |
-	       OPT_NONE | OPT_PICK | OPT_BETWEEN | OPT_TABLES |
+	       OPT_NONE | OPT_PICK | OPT_BETWEEN | OPT_TABLES | OPT_SYMBOLIZE |
 	       OPT_AT | OPT_HISTORY | OPT_RULES | OPT_REPEAT | OPT_DIAGNOSE) ==
 	       (__u64)OPT_TARGET + OPT_RUN + OPT_SELECT + OPT_STACK + OPT_KINDS + OPT_RENDER +
 	       OPT_FLAMES + OPT_OUT + OPT_PIDS + OPT_MMAP + OPT_BY + OPT_JSON + OPT_WORDS +
@@ -387,7 +387,7 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_PRESSURE + OPT_SHM + OPT_FAULTS + OPT_CACHES + OPT_ORDER + OPT_NUMA + OPT_RSS +
 	       OPT_CHANGES + OPT_STALE + OPT_MARKS + OPT_DRAIN + OPT_BY_LEAKS + OPT_BY_SUMS +
 	       OPT_BY_TASKS + OPT_BY_ALL + OPT_ALL + OPT_METRICS + OPT_PS + OPT_LIST +
-	       OPT_NONE + OPT_PICK + OPT_BETWEEN + OPT_TABLES +
+	       OPT_NONE + OPT_PICK + OPT_BETWEEN + OPT_TABLES + OPT_SYMBOLIZE +
 	       OPT_AT + OPT_HISTORY + OPT_RULES + OPT_REPEAT + OPT_DIAGNOSE,
 	       "groups of options share a bit");
 
@@ -582,6 +582,8 @@ const struct opt_def opt_table[] = {
 	    "certificates to trust, instead of the system's"),
 	OPT(0, "textfile", "DIR", OPT_METRICS, text, textfile,
 	    "write to DIR/memtap.prom (node_exporter)"),
+	OPT(0, "listen", "ADDRESS", OPT_METRICS, text, listen,
+	    "serve HTTP at unix:PATH, 127.0.0.1:PORT or [::1]:PORT"),
 	OPT('o', "output", "FILE", OPT_OUT, text, out,
 	    "write to FILE; %p in it is the PID, %n a number"),
 	OPT('o', "output", "DIR", OPT_DIAGNOSE, text, out,
@@ -728,11 +730,16 @@ const struct opt_def opt_table[] = {
 	    "show mappings of the dynamic linker, too"),
 	OPT(0, "no-cache", NULL, OPT_UNWIND, flag, no_cache,
 	    "build the unwind table anew; do not cache it"),
+	OPT(0, "symbolize", NULL, OPT_SYMBOLIZE, flag, symbolize,
+	    "look for missing names here; -o FILE.memtap: keep them"),
+	OPT(0, "debug-dir", "DIR", OPT_SYMBOLIZE, text, debug_dir,
+	    "--symbolize: debug files (default /usr/lib/debug)"),
 	OPT(0, "history", NULL, OPT_TABLES, flag, history,
 	    "without FILE: --by process, cgroup or cache over time"),
 	OPT(0, "page", "FILE", OPT_TABLES, text, page,
 	    "--history: also write a page over time to FILE"),
-	OPT(0, "dir", "DIR", OPT_AT | OPT_HISTORY | OPT_TABLES | OPT_RULES, text, dir,
+	OPT(0, "dir", "DIR", OPT_AT | OPT_HISTORY | OPT_TABLES | OPT_RULES | OPT_METRICS, text,
+	    dir,
 	    "directory of the history (default /var/lib/memtap)"),
 	OPT(0, "max-size", "SIZE", OPT_HISTORY, size, max_size,
 	    "keep at most SIZE bytes (default 256M)"),

@@ -24,23 +24,28 @@ static void name_value(struct snap *s, const char *note)
 	}
 }
 
-int file_read(const char *path, struct snap **s)
+int file_read_fd(int fd, const char *path, struct snap **s)
 {
 	const char *note;
 	char why[256];
 	size_t at = 0;
-	int fd, err;
 
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return fail(ERR_PLAIN, errno, "%s", path);
-	err = snap_from_fd(fd, s, why);
-	close(fd);
-	if (err)
+	if (snap_from_fd(fd, s, why))
 		return fail_text("%s: %s", path, why);
 	while ((note = file_next_note(*s, "value", &at)))
 		name_value(*s, note);
 	return 0;
+}
+
+int file_read(const char *path, struct snap **s)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return fail(ERR_PLAIN, errno, "%s", path);
+	ret = file_read_fd(fd, path, s);
+	close(fd);
+	return ret;
 }
 
 int file_select(struct snap *s, struct sym *sym, const struct select *sel, const char *path)

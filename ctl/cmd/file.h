@@ -13,6 +13,9 @@
  */
 int file_read(const char *path, struct snap **s);
 
+/* The same from a descriptor; @path: for the sentence. */
+int file_read_fd(int fd, const char *path, struct snap **s);
+
 /* Values of its notes "key=value": the first from *@at on, which moves behind it; or NULL. */
 const char *file_next_note(const struct snap *s, const char *key, size_t *at);
 const char *file_note(const struct snap *s, const char *key);	/* the first, or NULL */

@@ -12,6 +12,7 @@
 #include "cmd/mark.h"
 #include "cmd/past.h"
 #include "cmd/show.h"
+#include "cmd/symbolize.h"
 
 #define MAX_NOTES	16
 
@@ -225,6 +226,9 @@ int cmd_report(const struct cmd *cmd, struct opts *o)
 	struct snap *s = NULL;
 	int ret;
 
+	ret = symbolize_check(cmd->name, o);
+	if (ret)
+		return ret;
 	if (o->history)
 		return past_report(cmd, o);
 	if (!o->args.nr)
@@ -249,6 +253,13 @@ int cmd_report(const struct cmd *cmd, struct opts *o)
 				"it, memtap triage --at a moment of it", o->args.at[0]);
 	else
 		ret = check(cmd, s, o);
+	if (!ret && symbolize_writes(o)) {
+		ret = symbolize_write(s, o);
+		snap_free(s);
+		return ret;
+	}
+	if (!ret && o->symbolize)
+		ret = symbolize_replace(&s, o);
 	if (!ret)
 		ret = show(s, o);
 	snap_free(s);

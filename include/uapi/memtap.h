@@ -1694,6 +1694,69 @@ struct memtap_mark {
 	__u32 reserved;
 };
 
+#define MEMTAP_MAX_OTHER_ROWS	65536
+
+#define MEMTAP_OTHER_RUNNING	(1U << 0)	/* it was started, and not stopped */
+#define MEMTAP_OTHER_RECORDER	(1U << 1)	/* the module's own: the flight recorder */
+#define MEMTAP_OTHER_LIVE	(1U << 2)	/* it keeps live blocks of programs */
+#define MEMTAP_OTHER_HIDDEN	(1U << 3)	/* the caller has not the right to use it: its accounts
+						 * and rows are 0 */
+#define MEMTAP_OTHER_BUSY	(1U << 4)	/* it was in a call: the same, try again */
+
+/**
+ * struct memtap_other_row - live blocks of a process, as another session keeps them
+ * @blocks:	that are allocated and not freed; of a session that samples, an estimate
+ * @bytes:	the same
+ * @pid:	the process, in the initial PID namespace
+ * @comm:	its name now; empty: it is ending
+ */
+struct memtap_other_row {
+	__aligned_u64 blocks;
+	__aligned_u64 bytes;
+	__s32 pid;
+	__u32 reserved;
+	char comm[MEMTAP_COMM_LEN];
+};
+
+/**
+ * struct memtap_other - MEMTAP_OTHER: enumerate the other sessions, with their accounts
+ * @size:	sizeof(struct memtap_other)
+ * @nr:		in, the number of the session before, 0: of the first; out, this one's
+ * @flags:	out, MEMTAP_OTHER_*
+ * @pid:	out, the process that opened it
+ * @comm:	out, its name then
+ * @nr_rows:	in, room for rows, at most MEMTAP_MAX_OTHER_ROWS; 0: blocks are not summed up,
+ *		which takes time for each block.  Out, how many there are: processes that run and
+ *		have live blocks
+ * @reserved:	0
+ * @rows_ptr:	in, where rows go
+ * @memory:	out, bytes of its tables
+ * @seen, @counted, @filtered, @lost: out, sums of all its events, as in struct memtap_stats
+ * @sample_bytes, @sample_rate: out, as it was configured: not both 0 where @blocks and @bytes
+ *		of rows are estimates
+ *
+ * While a session runs, the numbers are from slightly different moments.
+ * In any state of the caller's session.  ENOENT: there is no other one after @nr.
+ */
+struct memtap_other {
+	__u32 size;
+	__u32 nr;
+	__u32 flags;
+	__s32 pid;
+	char comm[MEMTAP_COMM_LEN];
+	__u32 nr_rows;
+	__u32 reserved;
+	__aligned_u64 rows_ptr;
+	__aligned_u64 memory;
+	__aligned_u64 seen;
+	__aligned_u64 counted;
+	__aligned_u64 filtered;
+	__aligned_u64 lost[MEMTAP_LOST_SLOTS];
+	__aligned_u64 sample_bytes;
+	__u32 sample_rate;
+	__u32 reserved2;
+};
+
 #define MEMTAP_IOC_TYPE		0xB5
 #define MEMTAP_INFO		_IO(MEMTAP_IOC_TYPE, 0)
 #define MEMTAP_EVENT		_IO(MEMTAP_IOC_TYPE, 1)
@@ -1716,6 +1779,7 @@ struct memtap_mark {
 #define MEMTAP_MARK		_IO(MEMTAP_IOC_TYPE, 19)
 #define MEMTAP_AGES		_IO(MEMTAP_IOC_TYPE, 20)
 #define MEMTAP_NOTICE		_IO(MEMTAP_IOC_TYPE, 21)
+#define MEMTAP_OTHER		_IO(MEMTAP_IOC_TYPE, 22)
 
 /*
  * read() gives one snapshot of the session: records, the last of which is END.

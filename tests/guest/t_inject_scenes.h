@@ -157,6 +157,21 @@ static void fill_trace(union arg *a)
 	};
 }
 
+static struct memtap_other_row other_rows[4];
+
+static void fill_other(union arg *a)
+{
+	a->other = (struct memtap_other){
+		.size = sizeof(a->other), .nr_rows = 4, .rows_ptr = (uintptr_t)other_rows,
+	};
+}
+
+static bool another(const union arg *a)
+{
+	return a->other.nr && a->other.flags == (MEMTAP_OTHER_RUNNING | MEMTAP_OTHER_LIVE) &&
+	       a->other.pid == getpid();
+}
+
 static __u8 ones[65536] __attribute__((aligned(8)));
 
 static void fill_events(union arg *a)
@@ -250,6 +265,8 @@ static const struct scene scenes[] = {
 	  .good = all_calls, AT(&heap) },
 	{ "calls as events", RUNNING, TRACED, "minor-fault", IOCTL(MEMTAP_EVENTS, fill_events),
 	  .good = calls_as_events, AT(&heap) },
+	{ "another session", RUNNING, TRACED, "minor-fault", IOCTL(MEMTAP_OTHER, fill_other),
+	  .good = another, AT(&heap), .flags = TWICE },
 	{ "held", RUNNING, STACKS | MEMTAP_CFG_CHILDREN, IOCTL(MEMTAP_HELD, fill_plain),
 	  .good = somebody, AT(&hold), .flags = A_CHILD },
 	{ "poll", RUNNING, STACKS, "minor-fault", .act = act_poll },

@@ -46,6 +46,19 @@ AT(memtap_ages, pid, 8);
 AT(memtap_ages, page, 16);
 AT(memtap_ages, regions_ptr, 24);
 
+IS(MEMTAP_OTHER, 0xb516);
+SIZE(memtap_other_row, 40);
+AT(memtap_other_row, pid, 16);
+AT(memtap_other_row, comm, 24);
+SIZE(memtap_other, 224);
+AT(memtap_other, comm, 16);
+AT(memtap_other, nr_rows, 32);
+AT(memtap_other, rows_ptr, 40);
+AT(memtap_other, seen, 56);
+AT(memtap_other, lost, 80);
+AT(memtap_other, sample_bytes, 208);
+AT(memtap_other, sample_rate, 216);
+
 IS(MEMTAP_MARK, 0xb513);
 SIZE(memtap_mark, 64);
 AT(memtap_mark, pid, 8);
