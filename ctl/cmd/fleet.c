@@ -319,14 +319,14 @@ int fleet_outliers(const struct cmd *cmd, struct opts *o)
 
 /* ---- two groups ---- */
 
-/* The directory of a file, or a directory itself, without slashes at the end. */
-static void dir_of(const char *arg, char dir[4096])
+/* The directory of a file (or, @itself, the file), or a directory, without slashes at the end. */
+static void dir_of(const char *arg, bool itself, char dir[4096])
 {
 	struct stat st;
 	char *slash;
 
 	snprintf(dir, 4096, "%s", arg);
-	if (stat(arg, &st) || !S_ISDIR(st.st_mode)) {
+	if (!itself && (stat(arg, &st) || !S_ISDIR(st.st_mode))) {
 		slash = strrchr(dir, '/');
 		if (!slash)
 			strcpy(dir, ".");
@@ -348,10 +348,7 @@ static int add_sides(const struct cmd *cmd, const struct opts *o, struct fleet_f
 	for (size_t i = 0; !ret && i < nr; i++) {
 		unsigned int side;
 
-		if (nr == 2)
-			snprintf(dir, sizeof(dir), "%s", opt_arg(o, i));
-		else
-			dir_of(opt_arg(o, i), dir);
+		dir_of(opt_arg(o, i), nr == 2, dir);
 		side = o->first_args ? i >= o->first_args : nr == 2 ? i :
 		       *names[0] && strcmp(names[0], dir);
 		if (!*names[side])

@@ -464,6 +464,17 @@ __u64 fleet_bytes(const struct fleet *f)
 	return f->peak > f->t.bytes ? f->peak : f->t.bytes;
 }
 
+size_t fleet_nr_notes(const struct fleet *f)
+{
+	return f->nr_notes;
+}
+
+const char *fleet_note_text(const struct fleet *f, size_t i, __u64 *files)
+{
+	*files = f->notes[i].files;
+	return strchr(f->notes[i].text, '=') + 1;
+}
+
 bool fleet_is_level(const struct fleet *f)
 {
 	return f->kind != KIND_EVENTS;

@@ -62,6 +62,9 @@ const struct fleet_host *fleet_host(const struct fleet *f, size_t i);
 size_t fleet_folded(const struct fleet *f);
 /* Bytes that rows and names took at most. */
 __u64 fleet_bytes(const struct fleet *f);
+/* What recordings say of themselves, and what could not be named; how many of them say so. */
+size_t fleet_nr_notes(const struct fleet *f);
+const char *fleet_note_text(const struct fleet *f, size_t i, __u64 *files);
 /* What rows are is not divided by time: there is so much of it when the recording ends. */
 bool fleet_is_level(const struct fleet *f);
 /* Events with all accounts: of all recordings together. */

@@ -237,7 +237,7 @@ static void put_odds(const struct fleet_view *v, FILE *out)
 static void put_foot(const struct fleet_view *v, FILE *out)
 {
 	char n[TEXT_LEN], m[TEXT_LEN], lost[TEXT_LEN];
-	__u64 seen = 0, gone = 0;
+	__u64 seen = 0, gone = 0, files;
 
 	for (size_t i = 0; i < fleet_nr_events(v->f); i++) {
 		const struct snap_event *e = fleet_event(v->f, i);
@@ -245,6 +245,12 @@ static void put_foot(const struct fleet_view *v, FILE *out)
 		seen += e->seen;
 		for (int k = 0; k < MEMTAP_LOST_SLOTS; k++)
 			gone += e->lost[k];
+	}
+	for (size_t i = 0; i < fleet_nr_notes(v->f); i++) {
+		text_put(out, fleet_note_text(v->f, i, &files), NULL);
+		if (files > 1)
+			fprintf(out, " (in %s recordings)", text_count(n, files));
+		fputc('\n', out);
 	}
 	if (gone)
 		fprintf(out, "lost: %s of %s events\n", text_count(lost, gone),

@@ -147,6 +147,16 @@ static void begin(struct json *j, const char *document, const struct fleet_view 
 	json_u64(j, "rows_without_stack", fleet_folded(v->f));
 }
 
+static void put_notes(struct json *j, const struct fleet_view *v)
+{
+	__u64 files;
+
+	json_open(j, "notes", '[');
+	for (size_t i = 0; i < fleet_nr_notes(v->f); i++)
+		json_str(j, NULL, fleet_note_text(v->f, i, &files));
+	json_close(j, ']');
+}
+
 int render_fleet_diff_json(const struct fleet_view *v, FILE *out)
 {
 	const struct fleet_result *r = v->result;
@@ -169,6 +179,7 @@ int render_fleet_diff_json(const struct fleet_view *v, FILE *out)
 		put_row(&j, v, &r->totals[i]);
 	json_close(&j, ']');
 	put_odds(&j, v, "odd");
+	put_notes(&j, v);
 	json_close(&j, '}');
 	fputc('\n', out);
 	return 0;
@@ -182,6 +193,7 @@ int render_fleet_outliers_json(const struct fleet_view *v, FILE *out)
 	json_bool(&j, "enough_hosts", v->result->judged[0]);
 	put_hosts(&j, v);
 	put_odds(&j, v, "rows");
+	put_notes(&j, v);
 	json_close(&j, '}');
 	fputc('\n', out);
 	return 0;

@@ -163,7 +163,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!bytes || snap_decode(bytes, len, &s, why))
 		return 0;
 	merge(s, 0);
-	merge(s, 2000);
+	merge(s, 6000);
 	compare(s);
 	snap_free(s);
 	return 0;
