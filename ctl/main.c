@@ -141,14 +141,19 @@ static const struct cmd commands[] = {
 	  NAMED | OPT_STACK | OPT_KINDS | OPT_BY | OPT_OUT | OPT_RECORD | OPT_LEAKS |
 	  OPT_NUMA | OPT_DRAIN,
 	  cmd_watch, &question_record },
-	{ "report", "FILE [EVENT...] [options] | --history [options]",
+	{ "report", "FILE [EVENT...] [options] | --history [options] | "
+	  "DIR --outliers [options]",
 	  "Report on a recording",
-	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY_ALL | OPT_JSON | OPT_OUT |
+	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_FLEET | OPT_JSON | OPT_OUT |
 	  OPT_LIVE | OPT_MARKS | OPT_PICK | OPT_BETWEEN | OPT_TABLES | OPT_SYMBOLIZE,
 	  cmd_report, NULL },
-	{ "diff", "BEFORE AFTER [options]", "Compare two recordings",
+	{ "diff", "BEFORE AFTER [options] | --hosts OLD/FILE... NEW/FILE... [options]",
+	  "Compare two recordings, or two groups of hosts",
 	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY_ALL | OPT_JSON | OPT_OUT |
-	  OPT_CHANGES | OPT_PICK, cmd_diff, NULL },
+	  OPT_CHANGES | OPT_PICK | OPT_FLEET, cmd_diff, NULL },
+	{ "merge", "-o FILE FILE|DIR... [options]",
+	  "Merge recordings of many hosts into one",
+	  OPT_PICK | OPT_FLEET | OPT_OUT, cmd_merge, NULL },
 	{ "annotate", "FILE [SOURCE] [options]",
 	  "Show a recording's events on source lines",
 	  OPT_ANNOTATE | OPT_OUT, cmd_annotate, NULL },

@@ -204,12 +204,22 @@ static const struct topic {
 	    "memtap record --leaks -o leaks.memtap -p PID -d 60" } },
 	{ "report", RECORDINGS,
 	  "Prints the report of a recording; symbols come from files on this machine.\n"
-	  "Neither the module nor root is needed.\n",
+	  "Neither the module nor root is needed. DIR --outliers reads the recordings of\n"
+	  "many hosts: which hosts differ from the rest, and by what stack.\n",
 	  { "memtap report FILE", "memtap report FILE --flame page.html" } },
 	{ "diff", RECORDINGS,
 	  "Compares two recordings of the same kind: rows that changed, the largest last.\n"
-	  "Rows are matched by program and function names; --flame shows growth in red.\n",
-	  { "memtap diff BEFORE AFTER", "memtap diff BEFORE AFTER --flame diff.html" } },
+	  "Rows are matched by program and function names; --flame shows growth in red.\n"
+	  "--hosts compares two groups of hosts by what each has per second; the groups\n"
+	  "are two directories, or stand before and after --.\n",
+	  { "memtap diff BEFORE AFTER", "memtap diff --hosts OLD/*.memtap NEW/*.memtap" } },
+	{ "merge", RECORDINGS,
+	  "Makes one recording of many: of other hosts, kernels and times. Functions are\n"
+	  "matched by name; `memtap report FILE --by host` tells hosts apart. Recordings\n"
+	  "are read one by one, so that thousands need little memory; damaged ones are\n"
+	  "named and left out.\n",
+	  { "memtap merge -o ALL.memtap hosts/", "memtap merge -o ALL.memtap A.memtap B.memtap" }
+	},
 	{ "annotate", RECORDINGS,
 	  "Shows source lines with the events that each line or its callees caused. Needs\n"
 	  "debug information of the recorded programs, and their sources.\n",

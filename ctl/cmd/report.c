@@ -9,6 +9,7 @@
 #include "leaks/leaks.h"
 #include "leaks/run.h"
 #include "cmd/file.h"
+#include "cmd/fleet.h"
 #include "cmd/mark.h"
 #include "cmd/past.h"
 #include "cmd/show.h"
@@ -95,6 +96,9 @@ static int check_tables(const struct cmd *cmd, const struct snap *s, const struc
 		return usage_error(cmd->name, "%s", is_table(o) ? "--by function and dso: --sort "
 				   "is self, total, function or dso" :
 				   "--sort self and total need --by function or --by dso");
+	if (s->nr_hosts && (o->by == BY_PROCESS || o->by == BY_THREAD))
+		return usage_error(cmd->name, "a merged recording does not tell processes of a "
+				   "program apart: --by host, program, cgroup or container");
 	if (o->by == BY_THREAD && !(s->header.flags & MEMTAP_CFG_THREADS))
 		return usage_error(cmd->name, "this recording does not tell threads apart: record "
 				   "it with --by thread");
@@ -229,6 +233,13 @@ int cmd_report(const struct cmd *cmd, struct opts *o)
 	ret = symbolize_check(cmd->name, o);
 	if (ret)
 		return ret;
+	if (o->outliers)
+		return fleet_outliers(cmd, o);
+	if (o->max_mem)
+		return usage_error(cmd->name, "--max-mem is for --outliers");
+	if (opt_nr_args(o) > OPT_MAX_LIST)
+		return usage_error(cmd->name, "one FILE, and at most %d events; memtap merge makes "
+				   "one of many files", OPT_MAX_LIST - 1);
 	if (o->history)
 		return past_report(cmd, o);
 	if (!o->args.nr)

@@ -1835,6 +1835,7 @@ struct memtap_rec {
 #define MEMTAP_REC_LIVED	71
 #define MEMTAP_REC_FIELDS	72
 #define MEMTAP_REC_SAMPLE	73
+#define MEMTAP_REC_HOST		80
 
 #define MEMTAP_MAGIC		0x0a0d50415454454dULL	/* "METTAP\r\n" */
 
@@ -2639,6 +2640,38 @@ struct memtap_rec_lived {
 	__u32 nr;
 	__u32 reserved;
 	struct memtap_lived_row at[];
+};
+
+/**
+ * struct memtap_rec_host - tool: a machine of which recordings were merged
+ * @files:	its recordings
+ * @running:	of them, those of sessions that were not stopped
+ * @nr:		tasks that are its: each one of the file is of one machine
+ * @reserved:	0
+ * @ns:		how long its recordings took, all together,
+ * @least_ns, @most_ns: and the shortest and the longest one
+ * @first_ns, @last_ns: CLOCK_REALTIME when the first one began, and the last one ended
+ * @name:	ends with 0
+ * @release:	of its kernel, the same; "": they are several
+ *
+ * In a file that has such records addresses are made up: frames of equal names have one, in the
+ * only space that there is.  From the HEADER's @start_ns, 0, to its
+ * @now_ns is as long as all recordings together.
+ */
+struct memtap_rec_host {
+	struct memtap_rec rec;
+	__u32 files;
+	__u32 running;
+	__u32 nr;
+	__u32 reserved;
+	__aligned_u64 ns;
+	__aligned_u64 least_ns;
+	__aligned_u64 most_ns;
+	__aligned_u64 first_ns;
+	__aligned_u64 last_ns;
+	char name[64];
+	char release[64];
+	__u32 task[];
 };
 
 /** struct memtap_rec_note - tool: a line for the reader of the report */
