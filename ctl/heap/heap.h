@@ -84,6 +84,7 @@ enum heap_allocator {
 	HEAP_JEMALLOC,
 	HEAP_TCMALLOC,
 	HEAP_MIMALLOC,
+	HEAP_OLDMALLOC,			/* musl's, before 1.2.1 */
 	NR_HEAP_ALLOCATORS
 };
 
@@ -132,7 +133,9 @@ struct heap {
 	size_t nr_gaps, room_gaps;
 	size_t nr_libcs;
 	bool arenas_missing;		/* the circle of arenas is broken: there may be more */
-	bool others_missing;		/* what leads to memory of another allocator is broken */
+	const char *others_missing;	/* what is inconsistent of another allocator, so that some
+					 * of its blocks are not known; NULL: nothing; and where: */
+	__u64 others_missing_at;
 	struct heap_sums mapped;	/* blocks with mappings of their own */
 	__u64 mapped_says;		/* bytes of them, as malloc counts them, */
 	__u64 mapped_unknown;		/* of which these were not found */

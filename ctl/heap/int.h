@@ -76,6 +76,8 @@ const struct heap_area *heap_area_of(const struct heap_area *areas, size_t nr, _
 struct heap_area heap_data_at(const struct heap_area *areas, size_t nr, size_t *i);
 int heap_add_arena(struct heap *h, const struct heap_arena *a, size_t *index);
 int heap_add_block(struct heap *h, size_t arena, __u64 block, __u64 size, enum heap_state state);
+/* Something that leads to blocks, or says that they are free, is inconsistent; the first is kept. */
+void heap_miss(struct heap *h, const char *what, __u64 at);
 /* What of arenas from number @arena on no chunk from number @chunk on has is the allocator's. */
 void heap_sum_rest(struct heap *h, size_t arena, size_t chunk);
 /* All memory that is not @h's, of all mappings, or of one kind only. */
@@ -177,9 +179,10 @@ int mallocng_walk(struct heap *h, const struct heap_area *areas, size_t nr, stru
 /* All that there are; -ENOENT: there is none.  What was found before stays. */
 int jemalloc_walk(struct heap *h, const struct heap_area *areas, size_t nr, struct heap_words *w);
 
-/* ---- tcmalloc.c, mimalloc.c: the same ---- */
+/* ---- tcmalloc.c, mimalloc.c, oldmalloc.c: the same ---- */
 
 int tcmalloc_walk(struct heap *h, const struct heap_area *areas, size_t nr, struct heap_words *w);
+int oldmalloc_walk(struct heap *h, const struct heap_area *areas, size_t nr, struct heap_words *w);
 int mimalloc_walk(struct heap *h, const struct heap_area *areas, size_t nr, struct heap_words *w);
 
 /* ---- cached.c ---- */

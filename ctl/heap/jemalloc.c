@@ -90,7 +90,12 @@ bool je_extent_at(struct heap_words *w, const struct je_layout *l, __u64 entry, 
 	/* 5.3: the state stands in the leaf, and only that is kept when an extent is freed */
 	if (l->state_bits == 3 ? (entry >> 2 & 7) != e->state : entry & 62)
 		return false;
-	if (l->state_bits == 3 && e->state != JE_ACTIVE)
+	if (l->state_bits == 3 && e->state != JE_ACTIVE) {
+		e->slab = false;
+		return true;
+	}
+	/* and the last page of a block that is no slab has only the state */
+	if (l->state_bits == 3 && !e->slab && key != e->base)
 		return true;
 	if (e->slab != (entry & 1) || e->class != entry >> CLASS_SHIFT)
 		return false;

@@ -225,7 +225,7 @@ static void look_through(struct je *j, __u64 from, __u64 limit)
 		for (size_t i = 0; i < page_words && i + LEAST * RECORD <= nr; i++) {
 			const __u64 at = page + i * WORD;
 
-			if (at >= from && at >= taken && words[i] &&
+			if (at >= from && at >= taken && (words[i] || words[i + 2]) &&
 			    take(j, words + i, nr - i))
 				taken = at + LEAST * RECORD * WORD;
 		}

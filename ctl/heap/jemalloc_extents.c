@@ -18,6 +18,8 @@
 #define BASE_ALIGN	(2ULL << 20)
 #define BASE_STEPS	(1ULL << 16)	/* blocks of its own that are looked for in one mapping */
 
+static const char bad_entry[] = "an entry of its tree is inconsistent";
+static const char no_page[] = "a part of its tree was not read";
 static const char bad_bitmap[] = "the bitmap of its blocks is inconsistent";
 static const char bad_state[] = "a thread is just changing it";
 
@@ -149,7 +151,7 @@ static int take_leaf(struct je *j, __u64 leaf, __u64 span)
 	     page < leaf + JE_TABLE && !err;
 	     page = words_page(j->w, page + PAGE, leaf + JE_TABLE)) {
 		if (!words_page_at(j->w, page, j->leaf))
-			j->h->others_missing = true;
+			heap_miss(j->h, no_page, page);
 		for (size_t i = 0; i < PAGE / WORD && !err; i++) {
 			const __u64 at = page + i * WORD;
 			const __u64 key = span * JE_LEAF_SPAN + (at - leaf) / WORD * PAGE;
@@ -159,7 +161,7 @@ static int take_leaf(struct je *j, __u64 leaf, __u64 span)
 				continue;
 			if (!je_extent_at(j->w, &j->layout, j->leaf[i], key, &e) ||
 			    e.base != key) {
-				j->h->others_missing = true;
+				heap_miss(j->h, bad_entry, at);
 				continue;
 			}
 			j->end = e.base + e.len;
@@ -177,14 +179,14 @@ static int take_root(struct je *j)
 	for (__u64 page = words_next(j->w, j->root, end) & ~(PAGE - 1); page < end && !err;
 	     page = words_page(j->w, page + PAGE, end)) {
 		if (!words_page_at(j->w, page, j->table))
-			j->h->others_missing = true;
+			heap_miss(j->h, no_page, page);
 		for (size_t i = 0; i < PAGE / WORD && !err; i++) {
 			const __u64 at = page + i * WORD, leaf = j->table[i];
 
 			if (at < j->root || at >= end || !leaf)
 				continue;
 			if (leaf % 64 || leaf >> 47)
-				j->h->others_missing = true;
+				heap_miss(j->h, bad_entry, at);
 			else
 				err = take_leaf(j, leaf, (at - j->root) / WORD);
 		}

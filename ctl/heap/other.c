@@ -53,6 +53,14 @@ int heap_add_block(struct heap *h, size_t arena, __u64 block, __u64 size, enum h
 	return heap_add(h, &c);
 }
 
+void heap_miss(struct heap *h, const char *what, __u64 at)
+{
+	if (h->others_missing)
+		return;
+	h->others_missing = what;
+	h->others_missing_at = at;
+}
+
 void heap_sum_rest(struct heap *h, size_t arena, size_t chunk)
 {
 	for (size_t i = arena; i < h->nr_arenas; i++)

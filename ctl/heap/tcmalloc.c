@@ -24,6 +24,8 @@
 #define MAX_LEN		(1ULL << 42)
 #define MOST_OBJECTS	65536ULL
 
+static const char bad_entry[] = "an entry of its tree is inconsistent";
+static const char no_page[] = "a part of its tree was not read";
 static const char bad_list[] = "its list of free blocks is inconsistent";
 
 enum { SPAN_USED, SPAN_FREE, SPAN_RETURNED };
@@ -187,7 +189,7 @@ static int take_leaf(struct tc *t, __u64 leaf, __u64 span)
 	     page < leaf + LEAF_BYTES && !err;
 	     page = words_page(t->w, page + PAGE, leaf + LEAF_BYTES)) {
 		if (!words_page_at(t->w, page, t->leaf))
-			t->h->others_missing = true;
+			heap_miss(t->h, no_page, page);
 		for (size_t i = 0; i < PAGE / WORD && !err; i++) {
 			const __u64 at = page + i * WORD;
 			const __u64 key = span * LEAF_SPAN + (at - leaf) / WORD * TC_PAGE;
@@ -196,7 +198,7 @@ static int take_leaf(struct tc *t, __u64 leaf, __u64 span)
 				continue;
 			/* (where spans were joined, entries within them stay as they were) */
 			if (!span_at(t, t->leaf[i], key, &s) || s.start != key) {
-				t->h->others_missing = true;
+				heap_miss(t->h, bad_entry, at);
 				continue;
 			}
 			t->end = s.start + s.len;
@@ -214,7 +216,7 @@ static int take_root(struct tc *t)
 	for (__u64 page = words_page(t->w, t->root, end); page < end && !err;
 	     page = words_page(t->w, page + PAGE, end)) {
 		if (!words_page_at(t->w, page, t->table))
-			t->h->others_missing = true;
+			heap_miss(t->h, no_page, page);
 		for (size_t i = 0; i < PAGE / WORD && !err; i++) {
 			const __u64 at = page + i * WORD;
 

@@ -24,7 +24,8 @@ static bool is_sizes(struct tc *t, __u64 at)
 	size_t n = 1;
 
 	if (!words_at(t->w, at, t->sizes, sizeof(t->sizes)) ||
-	    !words_at(t->w, at + sizeof(t->sizes), pages, sizeof(pages)))
+	    !words_at(t->w, (at + sizeof(t->sizes) + WORD - 1) & ~(WORD - 1), pages,
+		      sizeof(pages)))
 		return false;
 	while (n < TC_CLASSES && t->sizes[n] > t->sizes[n - 1] && t->sizes[n] <= BIGGEST &&
 	       t->sizes[n] % 8 == 0 && pages[n] && pages[n] <= 256)
@@ -35,27 +36,32 @@ static bool is_sizes(struct tc *t, __u64 at)
 
 int tc_find_sizes(struct tc *t)
 {
-	const __u64 first = 8ULL << 32, aligned = 16ULL << 32;
-
 	for (__u64 page = words_page(t->w, t->data.start, t->data.end); page < t->data.end;
 	     page = words_page(t->w, page + PAGE, t->data.end)) {
 		if (!words_at(t->w, page, t->table, PAGE))
 			continue;
-		for (size_t i = 0; i < PAGE / WORD; i++)
-			if ((t->table[i] == first || t->table[i] == aligned) &&
-			    is_sizes(t, page + i * WORD))
+		/* (numbers of 32 bits, which need not begin with a word) */
+		for (size_t i = 0; i + 1 < PAGE / 4; i++) {
+			const __u32 *two = (const __u32 *)t->table + i;
+
+			if (!two[0] && (two[1] == 8 || two[1] == 16) && is_sizes(t, page + i * 4))
 				return 0;
+		}
 	}
 	return -ENOENT;
 }
 
 /* ---- lists ---- */
 
-static __u64 take(struct tc *t, __u64 at, __u64 nr, size_t class)
+/*
+ * A list of about @nr blocks, or of any number.  A thread that is just putting one in or taking one
+ * out has not counted it yet.
+ */
+static void take(struct tc *t, __u64 first, __u64 nr, bool any, size_t class)
 {
-	__u64 n = 0;
+	__u64 at = first, n = 0;
 
-	for (; at && n < nr && n < MOST; n++) {
+	for (; at && n < MOST; n++) {
 		struct heap_chunk *c = heap_find(t->h, at - HEAP_HEAD);
 
 		if (!c || c->state != HEAP_USED || c->tail != HEAP_NO_TAIL ||
@@ -63,7 +69,8 @@ static __u64 take(struct tc *t, __u64 at, __u64 nr, size_t class)
 			break;
 		c->state = HEAP_CACHED;
 	}
-	return n;
+	if (at || (!any && n + 1 < nr) || (!any && n > nr + 1))
+		heap_miss(t->h, "a list of free blocks in a cache is inconsistent", at ? at : first);
 }
 
 /* Does a cache begin with these words? */
@@ -96,7 +103,8 @@ static int look_for_caches(void *ctx, __u64 from, __u64 limit)
 			    !is_cache(t, words + i))
 				continue;
 			for (size_t c = 1; c < t->nr_sizes; c++)
-				take(t, words[i + LIST * c], (__u32)words[i + LIST * c + 1], c);
+				take(t, words[i + LIST * c], (__u32)words[i + LIST * c + 1],
+				     false, c);
 			t->h->other_caches++;
 		}
 	}
@@ -125,7 +133,7 @@ static void take_records(struct tc *t, __u64 at)
 		if (!words_at(t->w, place, slots, sizeof(slots)))
 			continue;
 		for (size_t k = 0; k < SLOTS && k < (__u32)slots[2 * SLOTS]; k++)
-			take(t, slots[2 * k], MOST, i);
+			take(t, slots[2 * k], 0, true, i);
 	}
 }
 
@@ -141,7 +149,7 @@ static void look_for_records(struct tc *t)
 				return;
 			}
 	}
-	t->h->others_missing = true;
+	heap_miss(t->h, "its lists of free blocks by size were not found", t->root);
 }
 
 int tc_caches(struct tc *t)

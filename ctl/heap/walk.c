@@ -202,6 +202,8 @@ static int walk_all(struct heap *h, struct heap_places *places, const struct hea
 		return err;
 	if (err)
 		err = mallocng_walk(h, areas, nr, w);
+	if (err == -ENOENT)
+		err = oldmalloc_walk(h, areas, nr, w);
 	if (err && err != -ENOENT)
 		return err;
 	if (err || is_used(h)) {

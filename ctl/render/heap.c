@@ -19,6 +19,7 @@ static const struct {
 	[HEAP_JEMALLOC] = { "jemalloc", "jemalloc" },
 	[HEAP_TCMALLOC] = { "tcmalloc", "tcmalloc" },
 	[HEAP_MIMALLOC] = { "mimalloc", "mimalloc" },
+	[HEAP_OLDMALLOC] = { "musl's malloc before 1.2.1", "oldmalloc" },
 };
 
 /* ---- by size ---- */
@@ -191,9 +192,10 @@ static void put_mapped(FILE *out, const struct heap *h)
 	fputc('\n', out);
 }
 
-static bool has_number(const struct heap_arena *a)
+/* musl's have one arena only. */
+static bool is_single(const struct heap_arena *a)
 {
-	return a->number || (a->allocator != HEAP_GLIBC && a->allocator != HEAP_MALLOCNG);
+	return a->allocator == HEAP_MALLOCNG || a->allocator == HEAP_OLDMALLOC;
 }
 
 /*
@@ -201,10 +203,13 @@ static bool has_number(const struct heap_arena *a)
  */
 static void name_arena(char *to, size_t len, const struct heap_arena *a)
 {
-	const char *of = a->allocator == HEAP_GLIBC ? "" : allocators[a->allocator].word;
-	const int n = has_number(a) ? snprintf(to, len, "%s%s%u", of, *of ? " " : "", a->number) :
-				      snprintf(to, len, "main");
+	const char *of = allocators[a->allocator].word;
+	int n;
 
+	if (a->allocator != HEAP_GLIBC && !is_single(a))
+		n = snprintf(to, len, "%s %u", of, a->number);
+	else
+		n = a->number ? snprintf(to, len, "%u", a->number) : snprintf(to, len, "main");
 	if (a->libc)
 		snprintf(to + n, len - (size_t)n, "/%u", a->libc + 1);
 }
@@ -413,8 +418,9 @@ static void put_gaps(const struct heap_page *p, FILE *out)
 			"some areas are missing: what describes them is inconsistent" :
 			"there may be more arenas: the address of the next one was overwritten");
 	if (h->others_missing)
-		fprintf(out, "some memory of %s is missing: what describes it is inconsistent\n",
-			allocators[h->arenas[h->nr_arenas - 1].allocator].name);
+		fprintf(out, "some blocks of %s are not known: %s, at 0x%llx\n",
+			allocators[h->arenas[h->nr_arenas - 1].allocator].name,
+			h->others_missing, (unsigned long long)h->others_missing_at);
 	if (l->left_out && !l->core)
 		fprintf(out, "%s are swapped out and were not read; --swapped reads them\n",
 			text_bytes(bytes, (__s64)l->left_out, false));
@@ -480,26 +486,28 @@ static void put_held(const struct heap_page *p, FILE *out)
 		render_held_path(h, p->path, out);
 }
 
-/* "glibc's malloc, 2 arenas, caches of 3 threads; jemalloc, 8 arenas" */
+/* "glibc's malloc, 2 arenas, caches of 3 threads; jemalloc, 8 arenas, 3 caches" */
 static void put_allocators(const struct heap *h, FILE *out)
 {
-	size_t arenas[NR_HEAP_ALLOCATORS] = { 0 }, pieces = 0;
+	size_t arenas[NR_HEAP_ALLOCATORS] = { 0 };
 	const char *between = "";
 
 	for (size_t i = 0; i < h->nr_arenas; i++)
 		arenas[h->arenas[i].allocator]++;
 	for (size_t k = 0; k < NR_HEAP_ALLOCATORS; k++) {
-		const size_t caches = k == HEAP_GLIBC ? h->caches : h->other_caches;
-
 		if (!arenas[k])
 			continue;
 		fprintf(out, "%s%s, ", between, allocators[k].name);
-		pieces = k == HEAP_MALLOCNG ? h->arenas[0].pieces : 0;
-		if (k == HEAP_MALLOCNG)
-			fprintf(out, "%zu area%s of memory", pieces, text_s(pieces));
+		if (k == HEAP_MALLOCNG || k == HEAP_OLDMALLOC)
+			fprintf(out, "%u area%s of memory", h->arenas[0].pieces,
+				text_s(h->arenas[0].pieces));
 		else
-			fprintf(out, "%zu arena%s, caches of %zu thread%s", arenas[k],
-				text_s(arenas[k]), caches, text_s(caches));
+			fprintf(out, "%zu arena%s", arenas[k], text_s(arenas[k]));
+		if (k == HEAP_GLIBC)
+			fprintf(out, ", caches of %zu thread%s", h->caches, text_s(h->caches));
+		else if (k == HEAP_JEMALLOC || k == HEAP_TCMALLOC)
+			fprintf(out, ", %zu cache%s of threads", h->other_caches,
+				text_s(h->other_caches));
 		between = "; ";
 	}
 	fputc('\n', out);
@@ -560,6 +568,7 @@ static void json_arena(struct json *j, const struct heap_arena *a)
 	json_u64(j, "largest_free", a->largest);
 	json_u64(j, "top_bytes", a->top);
 	json_u64(j, "overhead_bytes", a->heads + s->bytes[HEAP_OWN]);
+	json_u64(j, "internal_bytes", s->bytes[HEAP_OWN]);
 	json_u64(j, "foreign_bytes", a->foreign);
 	json_close(j, '}');
 }

@@ -35,7 +35,7 @@ struct session *session_list;
 void *sizes_of_mine[64];
 char *large_blocks[12];
 static void *handed[THREADS][HANDED];
-static size_t visited[THREADS + 1];
+static size_t visited[THREADS];
 static pthread_barrier_t made, counted;
 
 static void run(void)
@@ -148,7 +148,7 @@ static void say(void)
 {
 	size_t value = 0, waiting = 0;
 
-	for (int t = 0; t <= THREADS; t++)
+	for (int t = 0; t < THREADS; t++)
 		waiting += visited[t];
 	if (jemalloc_says("stats.allocated", &value)) {
 		printf("allocated\t%zu\n", value);
@@ -160,6 +160,8 @@ static void say(void)
 		    tcmalloc_says("tcmalloc.transfer_cache_free_bytes", &waiting))
 			printf("cached\t%zu\n", value + waiting);
 	} else {
+		mimalloc_says(&value);
+		waiting += value;
 		printf("visited\t%zu\n", waiting);
 		printf("waiting\t%d\n", THREADS * HANDED);
 	}
@@ -185,9 +187,13 @@ static void *thread(void *ctx)
 int main(void)
 {
 	static char out[4096];
+	size_t value;
 	pthread_t t;
 
 	setvbuf(stdout, out, _IOFBF, sizeof(out));
+	/* a name that is not found costs memory, once */
+	jemalloc_says("stats.allocated", &value);
+	tcmalloc_says("generic.heap_size", &value);
 	for (int i = 0; i < NR; i++)
 		add_session(i);
 	make_sizes();
@@ -198,7 +204,6 @@ int main(void)
 	for (size_t i = 0; i < THREADS; i++)
 		pthread_create(&t, NULL, thread, (void *)i);
 	pthread_barrier_wait(&made);
-	mimalloc_says(&visited[THREADS]);
 	pthread_barrier_wait(&counted);
 	printf("handed\t%zu\n", malloc_usable_size(handed[0][0]));
 	for (int i = 0; i < THREADS; i++)
