@@ -87,20 +87,18 @@ bool je_extent_at(struct heap_words *w, const struct je_layout *l, __u64 entry, 
 	if (!e->len || e->len >= MAX_LEN || e->base >> 47 || key < e->base ||
 	    key - e->base >= e->len || e->state >= JE_STATES)
 		return false;
-	/* 5.3: the state stands in the leaf, and only that is kept when an extent is freed */
+	/* 5.3: the state stands in the leaf, too */
 	if (l->state_bits == 3 ? (entry >> 2 & 7) != e->state : entry & 62)
 		return false;
-	if (l->state_bits == 3 && e->state != JE_ACTIVE) {
+	/* the rest of an entry is kept only while an extent is in use, and at its first page */
+	if (e->state != JE_ACTIVE) {
 		e->slab = false;
 		return true;
 	}
-	/* and the last page of a block that is no slab has only the state */
-	if (l->state_bits == 3 && !e->slab && key != e->base)
+	if (!e->slab && key != e->base)
 		return true;
 	if (e->slab != (entry & 1) || e->class != entry >> CLASS_SHIFT)
 		return false;
-	if (e->state != JE_ACTIVE)
-		return !e->slab;
 	if (e->slab)
 		return e->addr == e->base &&
 		       words_at(w, at + BITMAP_AT, e->bitmap, sizeof(e->bitmap));

@@ -147,9 +147,7 @@ static int take_leaf(struct je *j, __u64 leaf, __u64 span)
 	struct je_extent e;
 	int err = 0;
 
-	for (__u64 page = words_page(j->w, leaf, leaf + JE_TABLE);
-	     page < leaf + JE_TABLE && !err;
-	     page = words_page(j->w, page + PAGE, leaf + JE_TABLE)) {
+	for (__u64 page = leaf & ~(PAGE - 1); page < leaf + JE_TABLE && !err; page += PAGE) {
 		if (!words_page_at(j->w, page, j->leaf))
 			heap_miss(j->h, no_page, page);
 		for (size_t i = 0; i < PAGE / WORD && !err; i++) {
@@ -176,8 +174,7 @@ static int take_root(struct je *j)
 	const __u64 end = j->root + JE_TABLE;
 	int err = 0;
 
-	for (__u64 page = words_next(j->w, j->root, end) & ~(PAGE - 1); page < end && !err;
-	     page = words_page(j->w, page + PAGE, end)) {
+	for (__u64 page = j->root & ~(PAGE - 1); page < end && !err; page += PAGE) {
 		if (!words_page_at(j->w, page, j->table))
 			heap_miss(j->h, no_page, page);
 		for (size_t i = 0; i < PAGE / WORD && !err; i++) {

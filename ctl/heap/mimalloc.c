@@ -82,9 +82,12 @@ static bool adds_up(const struct segment *s)
  */
 static bool segment_at(struct mi *m, __u64 at, __u64 limit, struct segment *s)
 {
+	bool all = true;
+
+	if (words_page(m->w, at, at + PAGE) != at)
+		return false;
 	for (__u64 off = 0; off < SLICE; off += PAGE)
-		if (!words_page_at(m->w, at + off, m->words + off / WORD))
-			return false;
+		all &= words_page_at(m->w, at + off, m->words + off / WORD);
 	for (size_t k = 10; k < 48; k++) {
 		const __u64 *words = m->words + k;
 
@@ -98,6 +101,8 @@ static bool segment_at(struct mi *m, __u64 at, __u64 limit, struct segment *s)
 				       .huge = (__u32)words[2] };
 		if ((s->huge || words[0] == MOST_SLICES) && adds_up(s))
 			return true;
+		if (!all && words[4] && words[0] == MOST_SLICES)
+			heap_miss(m->h, "a segment's description was not read", at);
 	}
 	return false;
 }

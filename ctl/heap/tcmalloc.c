@@ -185,9 +185,7 @@ static int take_leaf(struct tc *t, __u64 leaf, __u64 span)
 	struct span s;
 	int err = 0;
 
-	for (__u64 page = words_page(t->w, leaf, leaf + LEAF_BYTES);
-	     page < leaf + LEAF_BYTES && !err;
-	     page = words_page(t->w, page + PAGE, leaf + LEAF_BYTES)) {
+	for (__u64 page = leaf & ~(PAGE - 1); page < leaf + LEAF_BYTES && !err; page += PAGE) {
 		if (!words_page_at(t->w, page, t->leaf))
 			heap_miss(t->h, no_page, page);
 		for (size_t i = 0; i < PAGE / WORD && !err; i++) {
@@ -213,8 +211,7 @@ static int take_root(struct tc *t)
 	const __u64 end = t->root + ROOT_BYTES;
 	int err = 0;
 
-	for (__u64 page = words_page(t->w, t->root, end); page < end && !err;
-	     page = words_page(t->w, page + PAGE, end)) {
+	for (__u64 page = t->root & ~(PAGE - 1); page < end && !err; page += PAGE) {
 		if (!words_page_at(t->w, page, t->table))
 			heap_miss(t->h, no_page, page);
 		for (size_t i = 0; i < PAGE / WORD && !err; i++) {
