@@ -6,12 +6,14 @@
 #include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/past.h"
+#include "history/recorded.h"
 #include "triage/triage.h"
 
 int past_show(const struct past *p, size_t first, size_t last, struct triage_opts *o)
 {
 	const struct machine_at at = past_at(p, last);
 	struct machine before = { 0 }, now = { 0 };
+	struct recorded recorded = { 0 };
 	struct triage t;
 	int err;
 
@@ -19,13 +21,18 @@ int past_show(const struct past *p, size_t first, size_t last, struct triage_opt
 	if (!err)
 		err = history_copy(p->c, last, &now);
 	if (!err)
+		err = recorded_between(p->h, first, last, &recorded);
+	if (!err)
 		err = triage_look(&t, &at, &before, &now, false);
 	if (!err) {
 		o->real_ns = p->h->samples[last].real_ns;
 		o->past = true;
+		o->recorded = &recorded;
 		render_triage(&t, o);
 		triage_free(&t);
 	}
+	o->recorded = NULL;
+	recorded_free(&recorded);
 	machine_free(&before);
 	machine_free(&now);
 	return err;

@@ -38,6 +38,8 @@ int dev_ages(int fd, struct memtap_ages *arg);
 int dev_held(int fd, struct memtap_held *held);
 /* @notice has the number */
 int dev_notice(int fd, struct memtap_notice *notice);
+/* MEMTAP_RECORDED; its size is filled in.  -ENOTTY: the module is older */
+int dev_recorded(int fd, struct memtap_recorded *recorded);
 int dev_oom(int fd, struct memtap_oom *oom);
 
 /* All built-in events, malloc'ed. */

@@ -47,6 +47,7 @@ AT(memtap_ages, page, 16);
 AT(memtap_ages, regions_ptr, 24);
 
 IS(MEMTAP_MARK, 0xb513);
+IS(MEMTAP_RECORDED, 0xb516);
 SIZE(memtap_mark, 64);
 AT(memtap_mark, pid, 8);
 AT(memtap_mark, marked, 12);
