@@ -1492,7 +1492,7 @@ struct memtap_notice {
 
 #define MEMTAP_CACHE_LEN	48	/* names of caches, with the terminating 0 */
 
-#define MEMTAP_RECORDED_WAITS	1	/* @name: an event; all its waits since its hook was attached */
+#define MEMTAP_RECORDED_WAITS	1	/* @name: an event; its waits since its hook was attached */
 #define MEMTAP_RECORDED_WAITER	2	/* the same, of one process */
 #define MEMTAP_RECORDED_EVENT	3	/* @name: an event that the flight recorder counts */
 #define MEMTAP_RECORDED_OBJECTS	4	/* @name: a cache, or pages; objects that it tracks */

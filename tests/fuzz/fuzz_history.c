@@ -3,7 +3,8 @@
 /* LINK: ctl/machine/fields.c ctl/machine/kernel.c ctl/machine/log.c ctl/machine/machine.c */
 /* LINK: ctl/machine/process.c ctl/machine/pinned.c ctl/machine/pss.c ctl/machine/smaps.c */
 /* LINK: ctl/machine/shared.c ctl/machine/text.c ctl/machine/zones.c ctl/machine/rows.c */
-/* LINK: ctl/history/recorded.c ctl/history/code.c ctl/base/text.c ctl/triage/advice.c ctl/triage/grow.c */
+/* LINK: ctl/history/recorded.c */
+/* LINK: ctl/history/code.c ctl/base/text.c ctl/triage/advice.c ctl/triage/grow.c */
 /* LINK: ctl/triage/holds.c ctl/triage/kernel.c ctl/triage/kills.c ctl/triage/look.c */
 /* LINK: ctl/triage/rates.c ctl/triage/pressure.c */
 /* FUZZ: -max_len=4096 */

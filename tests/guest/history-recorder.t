@@ -68,7 +68,8 @@ is "$(recorded "$from" '[c["count"] > 0 for c in r["counted"] if c["event"] == "
 is "$(recorded "$from" '[c for c in r["counted"] if "reclaim" in c["event"]]')" \
 	'[]' "waits are not told twice"
 run memtap triage --between "$from,$(now)" --dir "$dir"
-like "$out" '^  waits     memcg-reclaim [0-9,]+ times?, [0-9.]+ (ms|s)' "triage says it: how often, how long"
+like "$out" '^  waits     memcg-reclaim [0-9,]+ times?, [0-9.]+ (ms|s)' \
+	"triage says it: how often, how long"
 like "$out" '^ +cat \([0-9]+\) [0-9,]+ times?, ' "and who"
 like "$out" '^ +[0-9,]+ +-?[0-9].* +mmap$' "and what else was counted"
 
@@ -120,14 +121,14 @@ ok "report --history: a stall" wait_for 300 stalled
 ok "and which waits it was" python3 -c '
 import json, sys
 events = json.load(open(sys.argv[1]))["events"]
-assert [e for e in events if e["stall"] and
-        [w for w in e.get("recorded", {}).get("waits", []) if w["event"] == "memcg-reclaim"]], events
+waits = [w for e in events if e["stall"] for w in e.get("recorded", {}).get("waits", [])]
+assert [w for w in waits if w["event"] == "memcg-reclaim"], events
 ' "$T/json"
 run memtap report --history --dir "$dir"
 like "$out" '  tasks waited for memory: memcg-reclaim .* longest in all cat \([0-9]+\) ' \
 	"in the table, too"
 ok "the page" memtap report --history --dir "$dir" --page "$T/page.html"
-like "$(grep -o 'waits     memcg-reclaim [0-9,]* times' "$T/page.html" | head -n 1)" 'memcg-reclaim' \
+like "$(grep -o 'waits     memcg-reclaim [0-9,]* time' "$T/page.html" | head -n 1)" memcg \
 	"has them in the triage of that moment"
 kill -INT $service
 wait $service

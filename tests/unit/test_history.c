@@ -4,7 +4,8 @@
 /* LINK: ctl/machine/process.c ctl/machine/pinned.c ctl/machine/pss.c ctl/machine/smaps.c */
 /* LINK: ctl/machine/shared.c ctl/machine/text.c ctl/machine/zones.c ctl/machine/rows.c */
 /* LINK: ctl/history/code.c ctl/history/read.c ctl/history/find.c ctl/history/sample.c */
-/* LINK: ctl/history/write.c ctl/history/recorded.c ctl/base/text.c ctl/base/opt_value.c kmod/core/wire.c */
+/* LINK: ctl/history/recorded.c */
+/* LINK: ctl/history/write.c ctl/base/text.c ctl/base/opt_value.c kmod/core/wire.c */
 /*
  * A history has what the machine was, whatever happens to its files: samples of recorded machines
  * and of one that changes all the time; truncation and damage at each byte; no room; a writer that
