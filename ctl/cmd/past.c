@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/past.h"
+#include "history/recorded.h"
 #include "triage/diagnose.h"
 
 /* How each finding developed between the two samples: two moments say nothing of a wave. */
@@ -34,6 +35,7 @@ int past_show(const struct past *p, size_t first, size_t last, struct triage_opt
 {
 	const struct machine_at at = past_at(p, last);
 	struct machine before = { 0 }, now = { 0 };
+	struct recorded recorded = { 0 };
 	struct triage t;
 	int err;
 
@@ -41,15 +43,20 @@ int past_show(const struct past *p, size_t first, size_t last, struct triage_opt
 	if (!err)
 		err = history_copy(p->c, last, &now);
 	if (!err)
+		err = recorded_between(p->h, first, last, &recorded);
+	if (!err)
 		err = triage_look(&t, &at, &before, &now, false);
 	if (!err) {
 		err = add_paces(p, first, last, &t);
 		o->real_ns = p->h->samples[last].real_ns;
 		o->past = true;
+		o->recorded = &recorded;
 		if (!err)
 			render_triage(&t, o);
 		triage_free(&t);
 	}
+	o->recorded = NULL;
+	recorded_free(&recorded);
 	machine_free(&before);
 	machine_free(&now);
 	return err;

@@ -184,6 +184,12 @@ int dev_other(int fd, struct memtap_other *other)
 	return command(fd, MEMTAP_OTHER, other);
 }
 
+int dev_recorded(int fd, struct memtap_recorded *recorded)
+{
+	recorded->size = sizeof(*recorded);
+	return command(fd, MEMTAP_RECORDED, recorded);
+}
+
 int dev_oom(int fd, struct memtap_oom *oom)
 {
 	oom->size = sizeof(*oom);

@@ -1492,6 +1492,73 @@ struct memtap_notice {
 
 #define MEMTAP_CACHE_LEN	48	/* names of caches, with the terminating 0 */
 
+#define MEMTAP_RECORDED_WAITS	1	/* @name: an event; its waits since its hook was attached */
+#define MEMTAP_RECORDED_WAITER	2	/* the same, of one process */
+#define MEMTAP_RECORDED_EVENT	3	/* @name: an event that the flight recorder counts */
+#define MEMTAP_RECORDED_OBJECTS	4	/* @name: a cache, or pages; objects that it tracks */
+
+/**
+ * struct memtap_recorded_row - sums that only grow, since @since_ns
+ * @kind:	MEMTAP_RECORDED_*
+ * @unit:	of @sum, MEMTAP_UNIT_*
+ * @pid:	WAITER: the process, in the initial PID namespace
+ * @reserved:	0
+ * @since_ns:	CLOCK_MONOTONIC.  Another value: these sums began anew then
+ * @start_ns:	WAITER: when the process began, CLOCK_MONOTONIC
+ * @count:	waits that are over, events, or allocations
+ * @sum:	of their values: how long, or how much.  Of events it may be negative
+ * @freed:	OBJECTS: those that were freed, older ones too,
+ * @freed_sum:	and their bytes
+ * @lost:	how many more could not be recorded
+ * @longest_ns:	the longest wait,
+ * @longest_at_ns: and when it was over
+ * @comm:	WAITER: the process's name when it waited last
+ * @name:	ends with 0
+ *
+ * For each event that is a wait the 64 processes are kept that waited last.
+ */
+struct memtap_recorded_row {
+	__u32 kind;
+	__u32 unit;
+	__s32 pid;
+	__u32 reserved;
+	__aligned_u64 since_ns;
+	__aligned_u64 start_ns;
+	__aligned_u64 count;
+	__s64 sum;			/* aligned by its place */
+	__aligned_u64 freed;
+	__aligned_u64 freed_sum;
+	__aligned_u64 lost;
+	__aligned_u64 longest_ns;
+	__aligned_u64 longest_at_ns;
+	char comm[MEMTAP_COMM_LEN];
+	char name[MEMTAP_CACHE_LEN];
+};
+
+#define MEMTAP_MAX_RECORDED	1024
+
+/**
+ * struct memtap_recorded - MEMTAP_RECORDED: what is summed up without a session of the caller's
+ * @size:	sizeof(struct memtap_recorded)
+ * @flags:	0
+ * @nr:		in, rows there is room for, 1 to MEMTAP_MAX_RECORDED; out, how many there are,
+ *		which may be more
+ * @reserved:	0
+ * @rows_ptr:	address of the rows
+ * @now_ns:	out, CLOCK_MONOTONIC before they were read
+ *
+ * In any state of the session.  Waits are counted while their hook is attached by anybody, the
+ * rest by the flight recorder.  What is being started or stopped now is left out.
+ */
+struct memtap_recorded {
+	__u32 size;
+	__u32 flags;
+	__u32 nr;
+	__u32 reserved;
+	__aligned_u64 rows_ptr;
+	__aligned_u64 now_ns;
+};
+
 #define MEMTAP_OBJECTS_MOVABLE	(1U << 0)	/* also pages that may be moved (__GFP_MOVABLE):
 						 * nearly all are programs', or of files */
 
@@ -1780,6 +1847,7 @@ struct memtap_other {
 #define MEMTAP_AGES		_IO(MEMTAP_IOC_TYPE, 20)
 #define MEMTAP_NOTICE		_IO(MEMTAP_IOC_TYPE, 21)
 #define MEMTAP_OTHER		_IO(MEMTAP_IOC_TYPE, 22)
+#define MEMTAP_RECORDED		_IO(MEMTAP_IOC_TYPE, 23)
 
 /*
  * read() gives one snapshot of the session: records, the last of which is END.
@@ -1835,6 +1903,7 @@ struct memtap_rec {
 #define MEMTAP_REC_LIVED	71
 #define MEMTAP_REC_FIELDS	72
 #define MEMTAP_REC_SAMPLE	73
+#define MEMTAP_REC_RECORDED	74
 #define MEMTAP_REC_HOST		80
 
 #define MEMTAP_MAGIC		0x0a0d50415454454dULL	/* "METTAP\r\n" */
@@ -2579,6 +2648,28 @@ struct memtap_rec_sample {
 	__aligned_u64 boot_ns;
 	__aligned_u64 real_ns;
 	__u32 flags;			/* MEMTAP_SAMPLE_* */
+	__u32 used;
+	__u8 data[];
+};
+
+/**
+ * struct memtap_rec_recorded - tool: what MEMTAP_RECORDED had more than the last time
+ * Stands before the sample that was taken then.
+ * @from_ns:	CLOCK_MONOTONIC of the last time,
+ * @until_ns:	and of this one
+ * @nr:		rows
+ * @used:	bytes of @data
+ * @data:	of each row: how many numbers follow; numbers: kind, unit, pid, from when on, start,
+ *		count, sum (signed), freed, freed_sum, lost, longest (0: it was not in this
+ *		time); length and bytes of its process's name, and of its own.  Numbers are as
+ *		in a SAMPLE.  From when on: ns behind @from_ns since which it was recorded; 0:
+ *		all of the time
+ */
+struct memtap_rec_recorded {
+	struct memtap_rec rec;
+	__aligned_u64 from_ns;
+	__aligned_u64 until_ns;
+	__u32 nr;
 	__u32 used;
 	__u8 data[];
 };

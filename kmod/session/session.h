@@ -79,4 +79,10 @@ void memtap_for_each_session(void (*fn)(struct memtap_session *s, void *ctx),
 int memtap_ages_read(struct memtap_ages *a, struct memtap_ages_region *to);
 int memtap_ages_flush(void);
 
+/*
+ * recorded.c: MEMTAP_RECORDED.  @rows: zeroed, room for @room.  Returns how many rows there are,
+ * which may be more.  *@err: -ENOMEM, or 0.  May sleep.
+ */
+u32 memtap_recorded_read(struct memtap_recorded_row *rows, u32 room, int *err);
+
 #endif

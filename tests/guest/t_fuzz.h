@@ -347,6 +347,7 @@ static inline void make_other(struct fuzzer *f, union arg *a, unsigned long cmd)
 		{ MEMTAP_FIELD, sizeof(a->field) }, { MEMTAP_SIMILAR, sizeof(a->similar) },
 		{ MEMTAP_SYMBOL, sizeof(a->symbol) }, { MEMTAP_AGES, sizeof(a->ages) },
 		{ MEMTAP_MARK, sizeof(a->mark) }, { MEMTAP_OTHER, sizeof(a->other) },
+		{ MEMTAP_RECORDED, sizeof(a->recorded) },
 	};
 	unsigned int i;
 
@@ -375,6 +376,10 @@ static inline void make_other(struct fuzzer *f, union arg *a, unsigned long cmd)
 		a->ages.nr = one_in(f, 10) ? odd_value(f) : below(f, MEMTAP_MAX_AGES + 2);
 		a->ages.page = one_in(f, 3) ? 0 : odd_value(f) >> below(f, 40);
 		a->ages.regions_ptr = odd_address(f, f->data);
+	}
+	if (cmd == MEMTAP_RECORDED) {
+		a->recorded.nr = one_in(f, 10) ? odd_value(f) : 1 + below(f, 25);
+		a->recorded.rows_ptr = odd_address(f, f->data);
 	}
 	if (cmd == MEMTAP_MARK) {
 		snprintf(a->mark.name, sizeof(a->mark.name), "%u", below(f, 100));

@@ -127,6 +127,15 @@ static void fill_plain(union arg *a)
 			a->size = sizes[i].size;
 }
 
+static void fill_recorded(union arg *a)
+{
+	static struct memtap_recorded_row recorded[16];
+
+	a->recorded = (struct memtap_recorded){
+		.size = sizeof(a->recorded), .nr = 16, .rows_ptr = (uintptr_t)recorded,
+	};
+}
+
 static void fill_table(union arg *a)
 {
 	a->table = (struct memtap_table){
@@ -285,6 +294,8 @@ static const struct scene scenes[] = {
 	  AT(&tracepoint, &kprobe, &uretprobe) },
 	{ "close one of two", RUNNING, STACKS, SOME_EVENTS, .act = act_close,
 	  AT(&tracepoint, &kprobe), .flags = TWICE },
+	{ "recorded", RUNNING, STACKS, "minor-fault", IOCTL(MEMTAP_RECORDED, fill_recorded),
+	  .flags = WATCHING },
 	{ "debugfs", CLOSED, .act = act_debugfs, .flags = WATCHING },
 	{ "flight recorder", CLOSED, .act = act_watch },
 	{ "flight recorder off", CLOSED, .act = act_unwatch, .flags = WATCHING },

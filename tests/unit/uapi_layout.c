@@ -60,6 +60,7 @@ AT(memtap_other, sample_bytes, 208);
 AT(memtap_other, sample_rate, 216);
 
 IS(MEMTAP_MARK, 0xb513);
+IS(MEMTAP_RECORDED, 0xb516);
 SIZE(memtap_mark, 64);
 AT(memtap_mark, pid, 8);
 AT(memtap_mark, marked, 12);
@@ -816,3 +817,34 @@ AT(memtap_rec_touched_sum, refused, 32);
 AT(memtap_rec_touched_sum, skipped, 40);
 AT(memtap_rec_touched_sum, moved, 48);
 AT(memtap_rec_touched_sum, unmoved, 56);
+
+SIZE(memtap_recorded_row, 152);
+AT(memtap_recorded_row, kind, 0);
+AT(memtap_recorded_row, unit, 4);
+AT(memtap_recorded_row, pid, 8);
+AT(memtap_recorded_row, since_ns, 16);
+AT(memtap_recorded_row, start_ns, 24);
+AT(memtap_recorded_row, count, 32);
+AT(memtap_recorded_row, sum, 40);
+AT(memtap_recorded_row, freed, 48);
+AT(memtap_recorded_row, freed_sum, 56);
+AT(memtap_recorded_row, lost, 64);
+AT(memtap_recorded_row, longest_ns, 72);
+AT(memtap_recorded_row, longest_at_ns, 80);
+AT(memtap_recorded_row, comm, 88);
+AT(memtap_recorded_row, name, 104);
+
+SIZE(memtap_recorded, 32);
+AT(memtap_recorded, size, 0);
+AT(memtap_recorded, flags, 4);
+AT(memtap_recorded, nr, 8);
+AT(memtap_recorded, reserved, 12);
+AT(memtap_recorded, rows_ptr, 16);
+AT(memtap_recorded, now_ns, 24);
+
+SIZE(memtap_rec_recorded, 32);
+AT(memtap_rec_recorded, from_ns, 8);
+AT(memtap_rec_recorded, until_ns, 16);
+AT(memtap_rec_recorded, nr, 24);
+AT(memtap_rec_recorded, used, 28);
+AT(memtap_rec_recorded, data, 32);
