@@ -48,10 +48,11 @@ enum heap_state {
 /* Sorted by address; free ones, too, but not what is at the top. */
 struct heap_chunk {
 	__u64 at;			/* of its head; 16 bytes before what malloc returned */
-	__u64 size : 44;		/* bytes of the heap that it takes */
+	__u64 size : 43;		/* bytes of the heap that it takes */
 	__u64 state : 3;		/* enum heap_state */
 	__u64 mapped : 1;		/* it has a mapping of its own, and no arena */
 	__u64 tight : 1;		/* mallocng's: the next one begins 4 bytes behind */
+	__u64 pooled : 1;		/* in a pool of another allocator's (python.h): no head */
 	__u64 arena : 15;		/* number, 0: the main one */
 };
 
@@ -60,6 +61,8 @@ struct heap_chunk {
 /* What malloc_usable_size() says: what was asked for, and of glibc's some bytes more. */
 static inline __u64 heap_usable(const struct heap_chunk *c)
 {
+	if (c->pooled)
+		return c->size;
 	return c->size - (c->mapped ? HEAP_HEAD : c->tight ? HEAP_HEAD / 4 : HEAP_HEAD / 2);
 }
 

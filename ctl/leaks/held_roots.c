@@ -293,6 +293,35 @@ int roots_add_text(struct roots *r)
 	return err;
 }
 
+/* One variable may be the key of its table, too. */
+static int add_attr(struct roots *r, __u32 nr, const struct python_attr *a)
+{
+	__u32 root;
+	int err = 0;
+
+	if (a->value == GRAPH_NONE && a->key == GRAPH_NONE)
+		return 0;
+	root = get_root(r, &(struct root){ .what = HOLDER_PYTHON, .object = NO_OBJECT,
+					   .key = nr });
+	if (root == GRAPH_NONE)
+		return -ENOMEM;
+	if (a->value != GRAPH_NONE)
+		err = graph_add_edge(r->g, root, a->at, a->value);
+	if (!err && a->key != GRAPH_NONE)
+		err = graph_add_edge(r->g, root, a->key_at, a->key);
+	return err;
+}
+
+int roots_add_python(struct roots *r, const struct python *py)
+{
+	int err = 0;
+
+	r->python = py;
+	for (__u32 i = 0; !err && i < py->nr_attrs; i++)
+		err = add_attr(r, i, &py->attrs[i]);
+	return err;
+}
+
 struct order {
 	const struct layout *l;
 	bool base;
@@ -380,6 +409,16 @@ static int name_frame(struct roots *r, const struct root *root, struct holder *h
 	return h->object && h->name ? 0 : -ENOMEM;
 }
 
+static int name_attribute(const struct roots *r, const struct root *root, struct holder *h)
+{
+	const struct python_attr *a = &r->python->attrs[root->key];
+
+	h->name = strdup(a->name);
+	h->object = strdup(r->python->modules[a->module]);
+	h->addr = a->at;
+	return h->name && h->object ? 0 : -ENOMEM;
+}
+
 static int name_mapping(struct roots *r, const struct root *root, struct holder *h)
 {
 	const struct area *a = layout_find(r->l, root->key);
@@ -403,6 +442,8 @@ int roots_name(struct roots *r, __u32 nr, struct holder *h)
 	*h = (struct holder){ .what = root->what, .tid = root->tid };
 	if (root->what == HOLDER_STACK)
 		return name_frame(r, root, h);
+	if (root->what == HOLDER_PYTHON)
+		return name_attribute(r, root, h);
 	if (root->what == HOLDER_MAPPING || root->what == HOLDER_SBRK ||
 	    root->what == HOLDER_ARENA)
 		return name_mapping(r, root, h);
