@@ -191,12 +191,11 @@ bool python_text(struct python *py, __u64 addr, char *text, size_t len)
 		return old_text(py, addr, text, len);
 	if (!python_word(py, addr + 16, &nr) || !python_word(py, addr + 32, &state))
 		return false;
-	state >>= py->layout->kind_bit;
-	kind = state & 7;
-	if ((kind != 1 && kind != 2 && kind != 4) || !(state & 8) || nr >= len)
+	kind = TEXT_KIND(state);
+	if ((kind != 1 && kind != 2 && kind != 4) || !(state & TEXT_COMPACT) || nr >= len)
 		return false;
 	addr += py->layout->ascii;
-	if (!(state & 16))		/* not ASCII: its UTF-8 may be kept, too */
+	if (!(state & TEXT_ASCII))		/* not ASCII: its UTF-8 may be kept, too */
 		addr += py->layout->ascii == 48 ? 24 : 16;
 	return wide_text(py, addr, nr, kind, text, len);
 }

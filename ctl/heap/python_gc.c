@@ -9,7 +9,8 @@
 
 #include "heap/python_int.h"
 
-#define LINK_BITS	7ULL		/* of a link: what gc remembers of an object */
+#define LINK_BITS	3ULL		/* of a link: what gc remembers of an object */
+#define LINK_ALIGN	4ULL		/* of the heads of lists, since 3.13 */
 #define CHECKED		8U		/* objects of a list, whose types are looked at */
 #define LEAST_INTERP	1024U		/* bytes */
 #define MOST_INTERP	(1U << 20)
@@ -26,7 +27,7 @@ static bool links(const struct python *py, __u64 at, __u64 *next, __u64 *before)
 {
 	__u64 words[2];
 
-	if (at % WORD || !python_read(py, at, words, sizeof(words)))
+	if (at % LINK_ALIGN || !python_read(py, at, words, sizeof(words)))
 		return false;
 	*next = words[0] & ~LINK_BITS;
 	*before = words[1] & ~LINK_BITS;
@@ -93,10 +94,12 @@ static bool find_in(struct lists *l, __u64 start, __u64 end)
 	struct python_gc *gc = &l->py->gc;
 	__u64 words[2], nr;
 
-	for (__u64 at = (start + WORD - 1) & ~(WORD - 1); at < end; at += WORD) {
-		if (!python_read(l->py, at, words, sizeof(words)))
-			return false;
-		if (!words[0] || !words[1] || (words[0] | words[1]) & (WORD - 1) ||
+	for (__u64 at = (start + WORD - 1) & ~(WORD - 1); at < end; at += LINK_ALIGN) {
+		if (!python_read(l->py, at, words, sizeof(words))) {
+			at = (at | (PAGE - 1)) + 1 - LINK_ALIGN;
+			continue;
+		}
+		if (!words[0] || !words[1] || (words[0] | words[1]) & (LINK_ALIGN - 1) ||
 		    words[0] < PAGE || words[1] < PAGE || !try_lists(l, at, &nr) || !is_new(l, at))
 			continue;
 		l->seen[gc->interpreters++] = at;

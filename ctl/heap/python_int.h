@@ -22,7 +22,6 @@ struct python_layout {
 	__u32 dict;			/* enum python_dict_form */
 	__u32 name, qualname, cached;	/* in types that are made at run time; 0: none */
 	__u32 ascii;			/* bytes of a str before its text, if it is ASCII; 0: 2.7 */
-	__u32 kind_bit;			/* of a str's state: where its kind is */
 	__u32 managed;			/* flags of a type that has two words before gc's head */
 	__u32 items;			/* of a tuple */
 	bool counts_32;			/* the lower half of the first word counts references */
@@ -126,6 +125,11 @@ bool python_text(struct python *py, __u64 addr, char *text, size_t len);
 __u64 python_dict_get(struct python *py, __u64 dict, const char *key);
 
 /* ---- python_objects.c ---- */
+
+/* Of the word of a str with its state: bytes of a character; the rest by bit. */
+#define TEXT_KIND(state)	((__u32)((state) >> 2 & 7))
+#define TEXT_COMPACT	(1ULL << 5)	/* the text follows */
+#define TEXT_ASCII	(1ULL << 6)
 
 #define OF_OBJECT	1U
 #define OF_FREED	2U

@@ -13,24 +13,24 @@
 static const struct python_layout layouts[] = {
 	{ .first = 0x0207, .last = 0x0207, .heads = { 32, 24 }, .dict = DICT_OPEN, .items = 24 },
 	{ .first = 0x0306, .last = 0x0307, .heads = { 24, 32, 16 }, .dict = DICT_COMPACT,
-	  .name = 832, .qualname = 848, .cached = 856, .ascii = 48, .kind_bit = 2, .items = 24 },
+	  .name = 832, .qualname = 848, .cached = 856, .ascii = 48, .items = 24 },
 	{ .first = 0x0308, .last = 0x0308, .heads = { 16 }, .dict = DICT_COMPACT, .name = 848,
-	  .qualname = 864, .cached = 872, .ascii = 48, .kind_bit = 2, .items = 24 },
+	  .qualname = 864, .cached = 872, .ascii = 48, .items = 24 },
 	{ .first = 0x0309, .last = 0x0309, .heads = { 16 }, .dict = DICT_COMPACT, .name = 840,
-	  .qualname = 856, .cached = 864, .ascii = 48, .kind_bit = 2, .items = 24 },
+	  .qualname = 856, .cached = 864, .ascii = 48, .items = 24 },
 	{ .first = 0x030a, .last = 0x030a, .heads = { 16 }, .dict = DICT_COMPACT, .name = 848,
-	  .qualname = 864, .cached = 872, .ascii = 48, .kind_bit = 2, .items = 24 },
+	  .qualname = 864, .cached = 872, .ascii = 48, .items = 24 },
 	{ .first = 0x030b, .last = 0x030b, .heads = { 16 }, .dict = DICT_LOG, .name = 848,
-	  .qualname = 864, .cached = 872, .ascii = 48, .kind_bit = 2, .managed = FLAG_MANAGED,
+	  .qualname = 864, .cached = 872, .ascii = 48, .managed = FLAG_MANAGED,
 	  .items = 24 },
 	{ .first = 0x030c, .last = 0x030c, .heads = { 16 }, .dict = DICT_LOG, .name = 856,
-	  .qualname = 872, .cached = 880, .ascii = 40, .kind_bit = 2, .managed = BEFORE_GC,
+	  .qualname = 872, .cached = 880, .ascii = 40, .managed = BEFORE_GC,
 	  .items = 24, .counts_32 = true },
 	{ .first = 0x030d, .last = 0x030d, .heads = { 16 }, .dict = DICT_LOG, .name = 856,
-	  .qualname = 872, .cached = 880, .ascii = 40, .kind_bit = 2, .managed = BEFORE_GC,
+	  .qualname = 872, .cached = 880, .ascii = 40, .managed = BEFORE_GC,
 	  .items = 24, .counts_32 = true, .offsets = true },
 	{ .first = 0x030e, .last = 0x030e, .heads = { 16 }, .dict = DICT_LOG, .name = 856,
-	  .qualname = 872, .cached = 880, .ascii = 40, .kind_bit = 16, .managed = BEFORE_GC,
+	  .qualname = 872, .cached = 880, .ascii = 40, .managed = BEFORE_GC,
 	  .items = 32, .counts_32 = true, .offsets = true },
 };
 
@@ -79,7 +79,9 @@ bool python_word(const struct python *py, __u64 addr, __u64 *to)
 /* Is it the first word of an object in use? */
 bool python_refs(const struct python *py, __u64 word)
 {
-	return py->layout->counts_32 ? (__u32)word != 0 : word && word < 1ULL << 48;
+	/* (the upper half is 0; since 3.14 it has some flags in the upper bits) */
+	return py->layout->counts_32 ? (__u32)word && !(word >> 32 & 0xf000ffff) :
+	       word && word < 1ULL << 48;
 }
 
 /* ---- is it a build that is known? ---- */

@@ -34,6 +34,24 @@ struct found {
 	bool freed;
 };
 
+static bool may_lead(__u64 word)
+{
+	return word < 4 || word >= PAGE;
+}
+
+/* What precedes an object: addresses, or nothing.  (Before 3.8 the second link may be anything.) */
+static bool check_head(const struct python *py, const struct python_type *t, const __u64 *words,
+		       __u32 skip, __u32 lead)
+{
+	const __u64 *head = words + (lead - py->gc.head) / WORD;
+
+	if (t->flags & FLAG_GC &&
+	    (!may_lead(head[0]) || (py->gc.head == 2 * WORD && !may_lead(head[1]))))
+		return false;
+	return !(t->flags & py->layout->managed) ||
+	       (may_lead(words[skip / WORD]) && may_lead(words[skip / WORD + 1]));
+}
+
 static bool find_object(struct python *py, const __u64 *words, __u64 size, __u32 skip,
 			struct found *f)
 {
@@ -52,6 +70,8 @@ static bool find_object(struct python *py, const __u64 *words, __u64 size, __u32
 			continue;
 		t = &py->types[id];
 		if (skip + t->lead != lead || lead + least(py, t) > size)
+			continue;
+		if (lead > skip && !check_head(py, t, words, skip, lead))
 			continue;
 		refs = words[lead / WORD];
 		if (refs && !python_refs(py, refs))
@@ -80,11 +100,11 @@ static __u64 end_of(const struct python *py, const struct python_type *t, const 
 		return head;
 	if (t->rule != RULE_TEXT || !t->exact || lead + 40 > FIRST_LEN)
 		return 0;
-	state = words[(lead + 32) / WORD] >> py->layout->kind_bit;
-	if (!(state & 8))
+	state = words[(lead + 32) / WORD];
+	if (!(state & TEXT_COMPACT))
 		return 0;
 	return lead + py->layout->ascii +
-	       (state & 16 ? 0 : py->layout->ascii == 48 ? 24 : 16);
+	       (state & TEXT_ASCII ? 0 : py->layout->ascii == 48 ? 24 : 16);
 }
 
 /*

@@ -20,12 +20,28 @@
 
 /* ---- parts ---- */
 
-/* The block with @addr in it, if it is nothing else yet. */
+/* It only seemed to be an object: what stands there is a number like the address of a type. */
+static bool take_back(struct python *py, __u32 block)
+{
+	if ((py->of[block] & 3) == OF_PART)
+		return false;
+	if ((py->of[block] & 3) == OF_OBJECT) {
+		py->objects--;
+		py->object_bytes -= py->g->chunks[block].size;
+	}
+	if (py->g->shape)
+		py->g->shape[block] = 0;
+	return true;
+}
+
+/* The block with @addr in it, if it is nothing else yet.  Nobody has the begin of an object. */
 static __u32 part_at(struct python *py, __u32 owner, __u64 addr, enum python_part part)
 {
 	const __u32 block = addr < PAGE ? GRAPH_NONE : graph_at(py->g, addr);
 
-	if (block == GRAPH_NONE || block == owner || py->of[block])
+	if (block == GRAPH_NONE || block == owner)
+		return GRAPH_NONE;
+	if (py->of[block] && (addr != graph_addr(py->g, block) || !take_back(py, block)))
 		return GRAPH_NONE;
 	py->of[block] = part << OF_BITS | OF_PART;
 	py->owner[block] = owner + 1;

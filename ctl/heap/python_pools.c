@@ -90,6 +90,17 @@ static bool check_pool(const struct array *a, const unsigned char *bytes, __u64 
 	return p->count <= b->nr && (!p->count || read_free(bytes, p, at, b->size, b));
 }
 
+/* Pages that the process has not touched yet are zeros; the first one has the pool's head. */
+static bool read_pool(const struct array *a, __u64 at, unsigned char *bytes)
+{
+	if (!python_read(a->py, at, bytes, PAGE))
+		return false;
+	for (__u64 page = PAGE; page < a->pool; page += PAGE)
+		if (!python_read(a->py, at + page, bytes + page, PAGE))
+			memset(bytes + page, 0, PAGE);
+	return true;
+}
+
 static int take_pool(const struct array *a, __u64 at, const struct pool *p, const struct blocks *b)
 {
 	struct python_pools *sums = &a->py->pools;
@@ -158,7 +169,7 @@ static int walk_arena(const struct array *a, const struct arena *at, __u64 nr)
 	sums->arenas++;
 	sums->arena_bytes += POOLS * a->pool;
 	for (; !err && pool < at->next_pool && pool + a->pool <= end; pool += a->pool) {
-		if (!python_read(a->py, pool, bytes, a->pool) ||
+		if (!read_pool(a, pool, bytes) ||
 		    !check_pool(a, bytes, pool, nr, &p, &b)) {
 			sums->bad++;
 			sums->bad_bytes += a->pool;
@@ -191,7 +202,7 @@ static bool try_pools(struct array *a)
 			return false;
 		for (__u64 pool = first_pool(a, &at); pool < at.next_pool && good + bad < TRIED;
 		     pool += a->pool)
-			if (python_read(a->py, pool, bytes, a->pool) &&
+			if (read_pool(a, pool, bytes) &&
 			    check_pool(a, bytes, pool, i, &p, &b))
 				good++;
 			else
