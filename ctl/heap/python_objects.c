@@ -10,16 +10,22 @@
 
 #include "heap/python_int.h"
 
-#define FIRST_LEN	64		/* bytes of a block: so far may a type stand */
+#define FIRST_LEN	96		/* bytes of a block: so far may a type stand */
 
-/* Debug hooks put a size, a letter and the same byte before a block; 8 bytes follow it, at least. */
-static bool has_debug_head(const __u64 words[2])
+/* Debug hooks put a size, a letter and the same byte before a block; as many bytes follow it. */
+static bool is_debug_head(const __u64 *words)
 {
 	const __u64 pad = words[1] >> 8;
 	const char id = (char)words[1];
 
 	return (pad == 0xfdfdfdfdfdfdfdULL || pad == 0xfbfbfbfbfbfbfbULL) &&
 	       (id == 'o' || id == 'm' || id == 'r');
+}
+
+/* A large block has two of them: of malloc's, and of its own. */
+static __u32 debug_heads(const __u64 *words)
+{
+	return !is_debug_head(words) ? 0 : is_debug_head(words + 2) ? 4 * WORD : 2 * WORD;
 }
 
 /* A compact str is less than its type says. */
@@ -39,21 +45,33 @@ static bool may_lead(__u64 word)
 	return word < 4 || word >= PAGE;
 }
 
+/* What gc tracks is in a list: what comes next has its address.  Its lower bits are gc's. */
+static bool is_linked(const struct python *py, __u64 next, __u64 head)
+{
+	__u64 before;
+
+	next &= ~3ULL;
+	if (!next || !py->gc.found)
+		return true;
+	return graph_read(py->g, next + WORD, &before, sizeof(before)) && (before & ~3ULL) == head;
+}
+
 /* What precedes an object: addresses, or nothing.  (Before 3.8 the second link may be anything.) */
-static bool check_head(const struct python *py, const struct python_type *t, const __u64 *words,
-		       __u32 skip, __u32 lead)
+static bool check_head(const struct python *py, __u64 addr, const struct python_type *t,
+		       const __u64 *words, __u32 skip, __u32 lead)
 {
 	const __u64 *head = words + (lead - py->gc.head) / WORD;
 
 	if (t->flags & FLAG_GC &&
-	    (!may_lead(head[0]) || (py->gc.head == 2 * WORD && !may_lead(head[1]))))
+	    (!may_lead(head[0]) || (py->gc.head == 2 * WORD && !may_lead(head[1])) ||
+	     !is_linked(py, head[0], addr + lead - py->gc.head)))
 		return false;
 	return !(t->flags & py->layout->managed) ||
 	       (may_lead(words[skip / WORD]) && may_lead(words[skip / WORD + 1]));
 }
 
-static bool find_object(struct python *py, const __u64 *words, __u64 size, __u32 skip,
-			struct found *f)
+static bool find_object(struct python *py, __u64 addr, const __u64 *words, __u64 size,
+			__u32 skip, struct found *f)
 {
 	const __u32 leads[] = { 0, py->gc.head, py->gc.head + 2 * (__u32)WORD };
 
@@ -71,10 +89,11 @@ static bool find_object(struct python *py, const __u64 *words, __u64 size, __u32
 		t = &py->types[id];
 		if (skip + t->lead != lead || lead + least(py, t) > size)
 			continue;
-		if (lead > skip && !check_head(py, t, words, skip, lead))
+		if (lead > skip && !check_head(py, addr, t, words, skip, lead))
 			continue;
 		refs = words[lead / WORD];
-		if (refs && !python_refs(py, refs))
+		/* (an address is no count: that would be a table with types in it) */
+		if (refs && (!python_refs(py, refs) || graph_at(py->g, refs) != GRAPH_NONE))
 			continue;
 		*f = (struct found){ id, lead, !refs };
 		return true;
@@ -109,7 +128,8 @@ static __u64 end_of(const struct python *py, const struct python_type *t, const 
 
 /*
  * Links of gc are no references: they would lead from each object to all others.  A weak reference
- * does not keep what it is of.  Of a freed tuple the first item links it to the next one.
+ * does not keep what it is of.  What a freed object has is left behind; one of its first words links
+ * it to the next one.
  */
 static int shape_block(struct python *py, __u32 block, const struct found *f, const __u64 *words)
 {
@@ -119,9 +139,12 @@ static int shape_block(struct python *py, __u32 block, const struct found *f, co
 	if (t->flags & FLAG_GC)
 		for (__u64 at = f->lead - py->gc.head; at < f->lead; at += WORD)
 			s.skip |= bit(at);
+	/* a str's length, hash and state, half of which was never written */
+	if (t->rule == RULE_TEXT)
+		s.skip |= bit(f->lead + 16) | bit(f->lead + 24) | bit(f->lead + 32);
 	if (t->rule == RULE_WEAK)
 		s.skip |= bit(f->lead + 16) | bit(f->lead + 40) | bit(f->lead + 48);
-	if (f->freed && t->rule == RULE_TUPLE)
+	if (f->freed)
 		s.end = f->lead + py->layout->items + WORD;
 	if (!s.skip && !s.end)
 		return 0;
@@ -133,15 +156,14 @@ static int see_block(struct python *py, __u32 block)
 	const struct graph *g = py->g;
 	const __u64 addr = graph_addr(g, block), size = heap_usable(&g->chunks[block]);
 	__u64 words[FIRST_LEN / WORD] = { 0 };
-	__u32 skip = 0;
 	struct found f;
+	__u32 skip;
 
 	if (size < 2 * WORD ||
 	    !graph_read(g, addr, words, size < sizeof(words) ? size : sizeof(words)))
 		return 0;
-	if (size > 3 * WORD && has_debug_head(words))
-		skip = 2 * WORD;
-	if (!find_object(py, words, size - skip / 2, skip, &f))
+	skip = debug_heads(words);
+	if (size < 2 * skip || !find_object(py, addr, words, size - skip / 2, skip, &f))
 		return 0;
 	py->of[block] = f.type << OF_BITS | (f.freed ? OF_FREED : OF_OBJECT);
 	if (!f.freed) {
@@ -154,15 +176,14 @@ static int see_block(struct python *py, __u32 block)
 const struct python_type *python_block(const struct python *py, __u32 block, __u64 *addr)
 {
 	const struct python_type *t;
-	__u64 words[2];
+	__u64 words[4];
 
 	if (block == GRAPH_NONE || (py->of[block] & 3) != OF_OBJECT)
 		return NULL;
 	t = &py->types[py->of[block] >> OF_BITS];
 	*addr = graph_addr(py->g, block) + t->lead;
-	if (graph_read(py->g, graph_addr(py->g, block), words, sizeof(words)) &&
-	    has_debug_head(words))
-		*addr += 2 * WORD;
+	if (graph_read(py->g, graph_addr(py->g, block), words, sizeof(words)))
+		*addr += debug_heads(words);
 	return t;
 }
 

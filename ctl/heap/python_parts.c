@@ -68,6 +68,20 @@ static int keys_part(struct python *py, __u32 owner, const struct python_dict *d
 		.from = d->entries - graph_addr(py->g, block), .stride = d->stride });
 }
 
+/* Behind the last item there is room for more, with what was there before. */
+static int list_part(struct python *py, __u32 owner, __u64 addr)
+{
+	__u64 nr, items;
+	__u32 block;
+
+	if (!python_word(py, addr + PY_SIZE, &nr) || !python_word(py, addr + 24, &items))
+		return 0;
+	block = part_at(py, owner, items, PYTHON_ITEMS);
+	if (block == GRAPH_NONE || nr >= (graph_block_end(py->g, block) - items) / WORD)
+		return 0;
+	return graph_add_end(py->g, block, items + nr * WORD);
+}
+
 static int dict_parts(struct python *py, __u32 owner, __u64 addr)
 {
 	struct python_dict d;
@@ -153,9 +167,7 @@ static int find_parts(struct python *py, __u32 block)
 	values_part(py, block, addr, t);
 	switch (t->rule) {
 	case RULE_LIST:
-		python_word(py, addr + 24, &word);
-		part_at(py, block, word, PYTHON_ITEMS);
-		return 0;
+		return list_part(py, block, addr);
 	case RULE_DICT:
 		return dict_parts(py, block, addr);
 	case RULE_SET:

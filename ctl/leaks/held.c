@@ -17,6 +17,7 @@
 
 static const char *const what_names[NR_HOLDER_WHATS] = {
 	[HOLDER_GLOBAL] = "global", [HOLDER_PYTHON] = "python",
+	[HOLDER_FRAMES] = "python-frames",
 	[HOLDER_THREAD_LOCAL] = "thread-local",
 	[HOLDER_STACK] = "stack", [HOLDER_REGISTERS] = "registers", [HOLDER_KERNEL] = "kernel",
 	[HOLDER_MAPPING] = "mapping", [HOLDER_SBRK] = "sbrk", [HOLDER_ARENA] = "arena",
@@ -337,7 +338,8 @@ static int add_roots(struct find *f, __u32 *nodes)
 #define NAMED		3		/* of these roots */
 
 static const enum holder_what of_tier[NR_GRAPH_TIERS] = {
-	[GRAPH_LASTING] = HOLDER_GLOBAL, [GRAPH_RUNNING] = HOLDER_STACK,
+	[GRAPH_LASTING] = HOLDER_GLOBAL, [GRAPH_INTERPRETER] = HOLDER_GLOBAL,
+	[GRAPH_RUNNING] = HOLDER_STACK,
 	[GRAPH_DOUBTFUL] = HOLDER_TEXT, [GRAPH_STALE] = HOLDER_STALE,
 };
 
@@ -671,15 +673,14 @@ static int find_roots(struct find *f)
 	int err;
 
 	if (!in->python)
-		return roots_add(&f->roots, &f->g, in->l, in->memory, in->heap, in->roots,
-				 in->unused);
+		return roots_add(&f->roots, &f->g, in, in->roots);
 	err = python_cut(in->python, in->roots, &cut);
 	if (!err)
-		err = roots_add(&f->roots, &f->g, in->l, in->memory, in->heap, &cut, in->unused);
+		err = roots_add(&f->roots, &f->g, in, &cut);
 	free(cut.at);
 	if (!err)
 		err = python_find_objects(in->python, &f->g);
-	return err ? err : roots_add_python(&f->roots, in->python);
+	return err || !f->roots.python ? err : roots_add_python(&f->roots);
 }
 
 static int find(struct find *f)

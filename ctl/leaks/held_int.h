@@ -95,17 +95,20 @@ struct roots {
 	struct frames *frames;		/* by thread */
 	__u32 *by_sp, *by_base;		/* threads, sorted by stack pointer and own block */
 	struct frame_rules *rules;
-	const struct python *python;	/* or NULL */
+	const struct python *python;	/* or NULL; number of its object: */
+	__u32 interpreter;
 	/* the last word of a variable without a name: where, in which object, and its root */
 	__u64 last_unnamed;
 	__u32 last_object, last_root;
 };
 
-/* Adds all roots and their edges to @g. */
-int roots_add(struct roots *r, struct graph *g, const struct layout *l, struct memory *m,
-	      const struct heap *h, const struct ranges *ranges, const struct ranges *unused);
+/* Adds all roots and their edges to @g: what is in @ranges, and what is not used of stacks. */
+struct held_input;
+
+int roots_add(struct roots *r, struct graph *g, const struct held_input *in,
+	      const struct ranges *ranges);
 /* Attributes of Python's modules. */
-int roots_add_python(struct roots *r, const struct python *py);
+int roots_add_python(struct roots *r);
 /* What stands in blocks that look like text, and behind the ends of others, once that is known. */
 int roots_add_text(struct roots *r);
 void roots_free(struct roots *r);

@@ -199,6 +199,10 @@ static void put_pointer(const struct held_step *s, const struct held_step *to, F
 {
 	const __u64 into = s->word - to->addr;
 
+	if (s->kind == HELD_HOLDER && s->holder.what == HOLDER_PYTHON) {
+		fputs("  -> ", out);
+		return;
+	}
 	if (s->slot) {
 		fputs(s->is_attribute ? "  attribute `" : "  ", out);
 		text_put(out, s->slot, NULL);
