@@ -15,6 +15,7 @@
  */
 #define PYTHON_DATA	16
 #define PYTHON_NAME	64
+#define PYTHON_INTERPS	64
 
 /* What the symbols of the program or library say. */
 struct python_place {
@@ -37,6 +38,7 @@ enum python_part {
 	PYTHON_ARRAY,
 	PYTHON_DATA_OF,
 	PYTHON_TEXT,
+	PYTHON_STATE,
 	NR_PYTHON_PARTS
 };
 
@@ -60,6 +62,7 @@ struct python_gc {
 	bool found;
 	__u32 head;			/* bytes before each object that it may track */
 	__u32 interpreters;
+	__u64 at[PYTHON_INTERPS];	/* by interpreter: where the lists begin */
 	__u64 tracked;
 };
 
@@ -69,6 +72,12 @@ struct python_attr {
 	__u32 module;			/* number in .modules */
 	__u32 value, key;		/* blocks, or GRAPH_NONE */
 	__u64 at, key_at;		/* where their addresses stand */
+};
+
+/* Memory that is a root: frames, and what the interpreter keeps for its own work. */
+struct python_root {
+	__u64 start, end;
+	bool frames;
 };
 
 struct python_layout;
@@ -95,6 +104,9 @@ struct python {
 	size_t nr_modules, room_modules;
 	struct python_attr *attrs;
 	size_t nr_attrs, room_attrs;
+	struct python_root *roots;
+	size_t nr_roots, room_roots;
+	__u64 looked;			/* entries of modules that were looked at */
 };
 
 /*

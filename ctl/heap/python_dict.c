@@ -6,7 +6,7 @@
 #include "heap/python_int.h"
 
 #define MOST_ENTRIES	(1ULL << 40)
-#define SEARCHED	(1U << 16)	/* entries, for one key */
+#define SEARCHED	1024U	/* entries, for one key */
 #define MOST_TEXT	4096
 
 #define MA_KEYS		32
@@ -25,6 +25,7 @@ static bool compact_keys(struct python *py, struct python_dict *d)
 	if (!python_read(py, d->keys, head, sizeof(head)))
 		return false;
 	d->nr = head[4];
+	d->room = d->nr + (head[3] <= head[1] ? head[3] : 0);
 	if (!head[1] || head[1] & (head[1] - 1) || head[1] > MOST_ENTRIES || d->nr > head[1])
 		return false;
 	index = head[1] <= 0xff ? 1 : head[1] <= 0xffff ? 2 : head[1] <= 0xffffffff ? 4 : 8;
@@ -40,8 +41,10 @@ static bool log_keys(struct python *py, struct python_dict *d)
 	    head[10] > 2)
 		return false;
 	memcpy(&d->nr, head + 24, sizeof(d->nr));
-	if (d->nr > 1ULL << head[8])
+	memcpy(&d->room, head + 16, sizeof(d->room));
+	if (d->nr > 1ULL << head[8] || d->room > 1ULL << head[8])
 		return false;
+	d->room += d->nr;
 	d->entries = d->keys + sizeof(head) + (1ULL << head[9]);
 	if (head[10]) {
 		d->stride = 2 * WORD;
@@ -75,7 +78,7 @@ static bool open_dict(struct python *py, __u64 addr, struct python_dict *d)
 	if (!python_word(py, addr + MA_MASK, &mask) || !python_word(py, addr + MA_TABLE, &table) ||
 	    mask & (mask + 1) || mask > MOST_ENTRIES || table < PAGE || table % WORD)
 		return false;
-	*d = (struct python_dict){ .keys = table, .entries = table, .nr = mask + 1,
+	*d = (struct python_dict){ .keys = table, .entries = table, .nr = mask + 1, .room = mask + 1,
 				   .stride = 3 * WORD, .key = WORD, .value = 2 * WORD };
 	return true;
 }

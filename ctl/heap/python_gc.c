@@ -14,13 +14,12 @@
 #define CHECKED		8U		/* objects of a list, whose types are looked at */
 #define LEAST_INTERP	1024U		/* bytes */
 #define MOST_INTERP	(1U << 20)
-#define MOST_INTERPS	64U
-#define MOST_TRACKED	(1ULL << 33)
+#define MOST_STEPS	(1ULL << 29)	/* from object to object, in all */
 
 struct lists {
 	struct python *py;
 	__u32 head;			/* bytes of gc's head */
-	__u64 seen[MOST_INTERPS];	/* where lists were found */
+	__u64 steps;			/* from object to object, so far */
 };
 
 static bool links(const struct python *py, __u64 at, __u64 *next, __u64 *before)
@@ -41,7 +40,10 @@ static bool is_tracked(struct python *py, __u64 at, __u32 head)
 	return t && t->flags & FLAG_GC;
 }
 
-/* How many there are from the head at @at back to it; -1: it is no list. */
+/*
+ * How many there are from the head at @at back to it; -1: it is no list.  (Each one's link back is
+ * checked: so a circle has the head in it.)
+ */
 static long long count_list(struct lists *l, __u64 at)
 {
 	__u64 next, before, last = at, node;
@@ -50,7 +52,7 @@ static long long count_list(struct lists *l, __u64 at)
 	if (!links(l->py, at, &node, &before))
 		return -1;
 	for (; node != at; node = next, nr++) {
-		if ((__u64)nr > MOST_TRACKED || !links(l->py, node, &next, &before) ||
+		if (l->steps++ > MOST_STEPS || !links(l->py, node, &next, &before) ||
 		    before != last || (nr < CHECKED && !is_tracked(l->py, node, l->head)))
 			return -1;
 		last = node;
@@ -84,9 +86,9 @@ static bool is_new(struct lists *l, __u64 at)
 	struct python_gc *gc = &l->py->gc;
 
 	for (__u32 i = 0; i < gc->interpreters; i++)
-		if (l->seen[i] == at)
+		if (gc->at[i] == at)
 			return false;
-	return gc->interpreters < MOST_INTERPS;
+	return gc->interpreters < PYTHON_INTERPS;
 }
 
 static bool find_in(struct lists *l, __u64 start, __u64 end)
@@ -94,6 +96,10 @@ static bool find_in(struct lists *l, __u64 start, __u64 end)
 	struct python_gc *gc = &l->py->gc;
 	__u64 words[2], nr;
 
+	if (end < start || end > 1ULL << 57)
+		return false;
+	if (end - start > MOST_INTERP)
+		end = start + MOST_INTERP;
 	for (__u64 at = (start + WORD - 1) & ~(WORD - 1); at < end; at += LINK_ALIGN) {
 		if (!python_read(l->py, at, words, sizeof(words))) {
 			at = (at | (PAGE - 1)) + 1 - LINK_ALIGN;
@@ -102,7 +108,7 @@ static bool find_in(struct lists *l, __u64 start, __u64 end)
 		if (!words[0] || !words[1] || (words[0] | words[1]) & (LINK_ALIGN - 1) ||
 		    words[0] < PAGE || words[1] < PAGE || !try_lists(l, at, &nr) || !is_new(l, at))
 			continue;
-		l->seen[gc->interpreters++] = at;
+		gc->at[gc->interpreters++] = at;
 		gc->tracked += nr;
 		gc->found = true;
 		gc->head = l->head;
@@ -117,10 +123,10 @@ static void find_interpreters(struct lists *l, const struct heap *h)
 	const struct python_place *p = &l->py->place;
 	const __u64 len = p->runtime_len < MOST_INTERP ? p->runtime_len : MOST_INTERP;
 	const struct heap_chunk *c;
-	__u64 word, tried[MOST_INTERPS];
+	__u64 word, tried[PYTHON_INTERPS];
 	size_t nr = 0, k;
 
-	for (__u64 at = 0; at + WORD <= len && nr < MOST_INTERPS; at += WORD) {
+	for (__u64 at = 0; at + WORD <= len && nr < PYTHON_INTERPS; at += WORD) {
 		if (!python_word(l->py, p->runtime + at, &word) || word % ALIGN || word < PAGE)
 			continue;
 		c = heap_find(h, word - HEAP_HEAD);

@@ -70,7 +70,7 @@ enum python_managed python_managed(const struct python *py);
 enum python_rule {
 	RULE_NONE, RULE_LIST, RULE_DICT, RULE_SET, RULE_BYTEARRAY, RULE_DEQUE, RULE_ARRAY,
 	RULE_NDARRAY, RULE_TEXT, RULE_BARE, RULE_WEAK, RULE_TYPE, RULE_MODULE, RULE_TUPLE,
-	RULE_UNICODE,
+	RULE_UNICODE, RULE_FRAME,
 };
 
 struct python_type {
@@ -106,7 +106,7 @@ struct python_dict {
 	__u64 keys;			/* where they are: a block, or static */
 	__u64 values;			/* apart, or 0 */
 	__u64 entries;
-	__u64 nr;
+	__u64 nr, room;			/* entries; room for so many in all */
 	__u32 stride, key, value;	/* in an entry */
 };
 

@@ -143,5 +143,6 @@ void python_free(struct python *py)
 	free(py->owner);
 	free(py->modules);
 	free(py->attrs);
+	free(py->roots);
 	memset(py, 0, sizeof(*py));
 }

@@ -10,6 +10,8 @@
 
 #include "heap/python_int.h"
 
+#define MOST_PADDING	(2 * ALIGN)	/* behind an object, in its block */
+#define SMALL		16U		/* items of a tuple */
 #define FIRST_LEN	96		/* bytes of a block: so far may a type stand */
 
 /* Debug hooks put a size, a letter and the same byte before a block; as many bytes follow it. */
@@ -108,7 +110,7 @@ static __u64 bit(__u64 offset)
 	return offset / WORD < 64 ? 1ULL << offset / WORD : 0;
 }
 
-/* A str's text, and what else can be no address. */
+/* Of a small tuple and of what has always the same size, what follows was there before. */
 static __u64 end_of(const struct python *py, const struct python_type *t, const __u64 *words,
 		    __u32 lead)
 {
@@ -117,8 +119,13 @@ static __u64 end_of(const struct python *py, const struct python_type *t, const 
 
 	if (t->rule == RULE_BARE)
 		return head;
+	if (t->rule == RULE_FRAME)
+		return lead + t->basic - WORD;
+	if (t->rule == RULE_TUPLE && t->exact && lead + PY_SIZE < FIRST_LEN &&
+	    words[(lead + PY_SIZE) / WORD] <= SMALL)
+		return lead + py->layout->items + WORD * words[(lead + PY_SIZE) / WORD];
 	if (t->rule != RULE_TEXT || !t->exact || lead + 40 > FIRST_LEN)
-		return 0;
+		return t->item || t->flags & FLAG_INLINE ? 0 : lead + t->basic;
 	state = words[(lead + 32) / WORD];
 	if (!(state & TEXT_COMPACT))
 		return 0;
@@ -134,7 +141,13 @@ static __u64 end_of(const struct python *py, const struct python_type *t, const 
 static int shape_block(struct python *py, __u32 block, const struct found *f, const __u64 *words)
 {
 	const struct python_type *t = &py->types[f->type];
+	const __u64 size = heap_usable(&py->g->chunks[block]);
 	struct graph_shape s = { .end = end_of(py, t, words, f->lead) };
+
+	/* (there is more than its type says) */
+	if (t->rule != RULE_BARE && t->rule != RULE_TEXT && t->rule != RULE_FRAME &&
+	    s.end < size && size - s.end >= MOST_PADDING)
+		s.end = 0;
 
 	if (t->flags & FLAG_GC)
 		for (__u64 at = f->lead - py->gc.head; at < f->lead; at += WORD)
@@ -211,7 +224,7 @@ static const char *const part_names[NR_PYTHON_PARTS] = {
 	[PYTHON_ITEMS] = "items of a list", [PYTHON_TABLE] = "table of a set",
 	[PYTHON_DEQUE] = "items of a deque", [PYTHON_BYTES] = "bytes of a bytearray",
 	[PYTHON_ARRAY] = "items of an array", [PYTHON_DATA_OF] = "data of a numpy.ndarray",
-	[PYTHON_TEXT] = "text of a str",
+	[PYTHON_TEXT] = "text of a str", [PYTHON_STATE] = "state of Python's interpreter",
 };
 
 bool python_kind(const struct python *py, __u32 block, struct kind *kind)

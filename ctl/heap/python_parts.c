@@ -13,10 +13,13 @@
 
 #define MOST_ATTRS	(1U << 20)
 #define MOST_NAMES	(1U << 16)	/* of one module */
+#define MOST_LOOKED	(1U << 24)	/* of all */
 #define NAME_LEN	200
 #define DEQUE_LEN	528U		/* of a piece: a link, 64 items, a link */
 #define DEQUE_NEXT	520U
 #define MOST_PIECES	(1U << 24)
+#define LEAST_STATE	128U		/* bytes of a thread's state */
+#define MOST_STATE	4096U
 
 /* ---- parts ---- */
 
@@ -57,15 +60,22 @@ static int close_part(struct python *py, __u32 owner, __u64 addr, enum python_pa
 	       graph_set_shape(py->g, block, &(struct graph_shape){ .skip = 1, .end = WORD });
 }
 
-/* Of a key its hash stands before it, which may be a number like an address: of id(). */
+/*
+ * Of a key its hash stands before it, which may be a number like an address: of id().  What is
+ * behind the room for entries was there before.
+ */
 static int keys_part(struct python *py, __u32 owner, const struct python_dict *d)
 {
 	const __u32 block = part_at(py, owner, d->keys, PYTHON_KEYS);
 
-	if (block == GRAPH_NONE || d->stride != 3 * WORD)
+	__u64 from;
+
+	if (block == GRAPH_NONE || d->entries < d->keys)
 		return 0;
+	from = d->entries - graph_addr(py->g, block);
 	return graph_set_shape(py->g, block, &(struct graph_shape){
-		.from = d->entries - graph_addr(py->g, block), .stride = d->stride });
+		.from = from, .stride = d->stride == 3 * WORD ? d->stride : 0,
+		.end = from + d->room * d->stride });
 }
 
 /* Behind the last item there is room for more, with what was there before. */
@@ -155,6 +165,24 @@ static void own_dict(struct python *py, __u32 owner, __u64 dict)
 		py->owner[block] = owner + 1;
 }
 
+static int add_root(struct python *py, __u64 start, __u64 end, bool frames)
+{
+	struct python_root *more = ids_grow(py->roots, py->nr_roots, &py->room_roots,
+					    sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	py->roots = more;
+	py->roots[py->nr_roots++] = (struct python_root){ start, end, frames };
+	return 0;
+}
+
+/* Until 3.10 a frame is an object, with its variables and its stack: words of that may be stale. */
+static int frame_root(struct python *py, __u32 block, __u64 addr, const struct python_type *t)
+{
+	return add_root(py, addr + t->basic - WORD, graph_block_end(py->g, block), true);
+}
+
 static int find_parts(struct python *py, __u32 block)
 {
 	struct python_dict d;
@@ -197,9 +225,59 @@ static int find_parts(struct python *py, __u32 block)
 		    python_keys(py, word, &d))
 			return keys_part(py, block, &d);
 		return 0;
+	case RULE_FRAME:
+		return frame_root(py, block, addr, t);
 	default:
 		return 0;
 	}
+}
+
+/* ---- what is not the program's ---- */
+
+/* An interpreter, in a block of its own: where one of gc's lists is. */
+static bool is_interpreter(const struct python *py, __u32 block)
+{
+	for (__u32 i = 0; i < py->gc.interpreters; i++)
+		if (graph_at(py->g, py->gc.at[i]) == block)
+			return true;
+	return false;
+}
+
+/* The state of a thread begins with its neighbours, and its interpreter. */
+static bool is_thread(const struct python *py, __u32 block)
+{
+	const struct python_place *p = &py->place;
+	const __u64 size = heap_usable(&py->g->chunks[block]);
+	__u64 words[3];
+	__u32 at;
+
+	if (size < LEAST_STATE || size > MOST_STATE || p->version < 0x0307 ||
+	    !graph_read(py->g, graph_addr(py->g, block), words, sizeof(words)))
+		return false;
+	at = graph_at(py->g, words[2]);
+	return at == GRAPH_NONE ? words[2] - p->runtime < p->runtime_len :
+	       !py->of[at] && graph_addr(py->g, at) == words[2] && is_interpreter(py, at);
+}
+
+/* They lead to all objects alike. */
+static int find_state(struct python *py, __u32 block)
+{
+	if (!is_interpreter(py, block) && !is_thread(py, block))
+		return 0;
+	py->of[block] = PYTHON_STATE << OF_BITS | OF_PART;
+	if (graph_set_shape(py->g, block, &(struct graph_shape){ .skip = 1, .end = WORD }))
+		return -ENOMEM;
+	return add_root(py, graph_addr(py->g, block), graph_block_end(py->g, block), false);
+}
+
+static int find_states(struct python *py)
+{
+	int err = 0;
+
+	for (__u32 i = 0; !err && i < py->g->nr_chunks; i++)
+		if (!py->of[i] && graph_is_block(py->g, i) && !py->g->chunks[i].pooled)
+			err = find_state(py, i);
+	return err;
 }
 
 /* ---- attributes of modules ---- */
@@ -259,6 +337,9 @@ static int find_attrs(struct python *py, __u32 block)
 	    !python_dict(py, dict, &d) || d.values || d.nr > MOST_NAMES ||
 	    py->nr_attrs + d.nr > MOST_ATTRS)
 		return 0;
+	py->looked += d.nr;
+	if (py->looked > MOST_LOOKED)
+		return 0;
 	table = graph_at(py->g, d.keys);
 	word = python_dict_get(py, dict, "__name__");
 	if (table == GRAPH_NONE || d.entries + d.nr * d.stride > graph_block_end(py->g, table) ||
@@ -278,5 +359,5 @@ int python_find_parts(struct python *py)
 	for (__u32 i = 0; !err && i < py->g->nr_chunks; i++)
 		if ((py->of[i] & 3) == OF_OBJECT)
 			err = find_attrs(py, i);
-	return err;
+	return err ? err : find_states(py);
 }

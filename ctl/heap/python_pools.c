@@ -18,6 +18,8 @@
 #define MOST_POOL	16384ULL
 #define LEAST_ARENAS	16ULL		/* that there is room for; then twice as many, ... */
 #define MOST_ARENAS	(1U << 22)
+#define MOST_TRIES	(1U << 24)	/* entries of what may be an array */
+#define LOOKED_AT	4096U		/* of one */
 #define TRIED		16U		/* pools by which an array is believed */
 #define LARGEST		512ULL		/* block */
 #define DEBUG_HEAD	16ULL		/* of debug hooks */
@@ -41,13 +43,14 @@ struct array {
 	struct heap *h;
 	__u64 at, nr;
 	__u64 pool;			/* bytes */
+	__u32 tries;
 };
 
 /* ---- one pool ---- */
 
 struct blocks {
 	__u64 size, nr;			/* bytes of each; that were ever used */
-	__u64 free[LARGEST];		/* by bit */
+	__u64 free[MOST_POOL / 8 / 64];	/* by bit: the smallest have 8 bytes */
 };
 
 /* Blocks that are free, by the list of them; false: they are not those that the pool counts. */
@@ -193,8 +196,8 @@ static bool try_pools(struct array *a)
 	struct blocks b;
 	struct pool p;
 
-	for (__u64 i = 0; i < a->nr && good + bad < TRIED; i++) {
-		if (!python_read(a->py, a->at + i * sizeof(at), &at, sizeof(at)))
+	for (__u64 i = 0; i < a->nr && i < LOOKED_AT && good + bad < TRIED; i++) {
+		if (a->tries++ > MOST_TRIES || !python_read(a->py, a->at + i * sizeof(at), &at, sizeof(at)))
 			return false;
 		if (!at.address)
 			continue;

@@ -189,12 +189,23 @@ enum python_slot python_slot(struct python *py, __u32 block, __u64 at, char *tex
 	return t ? of_object(py, t, addr, at, text, len) : PYTHON_NO_SLOT;
 }
 
+/* Other blocks have no attributes in them. */
+static bool has_attributes(const struct python *py, __u32 block)
+{
+	const __u32 of = py->of ? py->of[block] : 0;
+
+	return (of & 3) == OF_OBJECT ||
+	       ((of & 3) == OF_PART &&
+		(of >> OF_BITS == PYTHON_KEYS || of >> OF_BITS == PYTHON_VALUES));
+}
+
 bool python_attribute(struct python *py, __u32 block, __u32 other, char *text, size_t len)
 {
 	const __u64 to = graph_addr(py->g, other);
-	__u64 words[LOOKED_AT / WORD], size = heap_usable(&py->g->chunks[block]), addr;
+	const __u64 size = heap_usable(&py->g->chunks[block]);
+	__u64 words[LOOKED_AT / WORD], addr;
 
-	if (!py->of || !py->of[block] || (py->of[block] & 3) == OF_FREED || size > LOOKED_AT)
+	if (!has_attributes(py, block) || size > LOOKED_AT)
 		return false;
 	addr = graph_addr(py->g, block);
 	if (!graph_read(py->g, addr, words, size))

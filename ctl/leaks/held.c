@@ -17,7 +17,7 @@
 
 static const char *const what_names[NR_HOLDER_WHATS] = {
 	[HOLDER_GLOBAL] = "global", [HOLDER_PYTHON] = "python",
-	[HOLDER_FRAMES] = "python-frames",
+	[HOLDER_FRAMES] = "python-frames", [HOLDER_INTERPRETER] = "python-state",
 	[HOLDER_THREAD_LOCAL] = "thread-local",
 	[HOLDER_STACK] = "stack", [HOLDER_REGISTERS] = "registers", [HOLDER_KERNEL] = "kernel",
 	[HOLDER_MAPPING] = "mapping", [HOLDER_SBRK] = "sbrk", [HOLDER_ARENA] = "arena",

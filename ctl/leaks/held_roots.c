@@ -41,6 +41,8 @@ static enum graph_tier tier_of(const struct roots *r, const struct root *key)
 	case HOLDER_GLOBAL:
 		return r->python && key->object == r->interpreter ? GRAPH_INTERPRETER :
 		       GRAPH_LASTING;
+	case HOLDER_INTERPRETER:
+		return GRAPH_INTERPRETER;
 	case HOLDER_FRAMES:
 	case HOLDER_STACK:
 	case HOLDER_REGISTERS:
@@ -345,6 +347,21 @@ static int add_attr(struct roots *r, __u32 nr, const struct python_attr *a)
 	return err;
 }
 
+struct scan {
+	struct roots *r;
+	enum holder_what what;
+};
+
+static int add_to(void *ctx, __u64 at, __u64 word, __u32 block)
+{
+	const struct scan *s = ctx;
+	const __u32 root = get_root(s->r, &(struct root){ .what = s->what,
+							  .object = NO_OBJECT });
+
+	(void)word;
+	return root == GRAPH_NONE ? -ENOMEM : graph_add_edge(s->r->g, root, at, block);
+}
+
 int roots_add_python(struct roots *r)
 {
 	const struct python *py = r->python;
@@ -352,6 +369,11 @@ int roots_add_python(struct roots *r)
 
 	for (__u32 i = 0; !err && i < py->nr_attrs; i++)
 		err = add_attr(r, i, &py->attrs[i]);
+	for (size_t i = 0; !err && i < py->nr_roots; i++) {
+		struct scan s = { r, py->roots[i].frames ? HOLDER_FRAMES : HOLDER_INTERPRETER };
+
+		err = graph_scan(r->g, py->roots[i].start, py->roots[i].end, false, add_to, &s);
+	}
 	return err;
 }
 

@@ -52,6 +52,9 @@ static void put_holder(const struct holder *h, FILE *out)
 	case HOLDER_PYTHON:
 		fprintf(out, "module %s, attribute `%s`", h->object, h->name);
 		break;
+	case HOLDER_INTERPRETER:
+		fputs("state of Python's interpreter", out);
+		break;
 	case HOLDER_FRAMES:
 		fputs("frames of Python's functions", out);
 		break;
