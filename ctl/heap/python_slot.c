@@ -12,14 +12,38 @@
 #define INTO		48		/* bytes of a block before an object, at most */
 #define LOOKED_AT	4096		/* bytes of a block, for an attribute */
 
-/* 42, 'name', "a tuple": a key */
+/* A number of one digit: less than 2^30. */
+static bool small_number(struct python *py, const struct python_type *t, __u64 addr, __s64 *value)
+{
+	__u64 words[2], digits;
+	bool negative;
+
+	if (!t || !t->exact || strcmp(t->name, "int") ||
+	    !python_read(py, addr + PY_SIZE, words, sizeof(words)))
+		return false;
+	*value = (__s64)words[0];
+	if (!py->layout->ascii)			/* 2.7 */
+		return true;
+	/* since 3.12 the number of digits is above three bits, of which two are the sign */
+	negative = py->layout->counts_32 ? (words[0] & 3) == 2 : (__s64)words[0] < 0;
+	digits = py->layout->counts_32 ? words[0] >> 3 : negative ? -words[0] : words[0];
+	*value = digits ? (__s64)(__u32)words[1] : 0;
+	if (negative)
+		*value = -*value;
+	return digits <= 1;
+}
+
+/* ['name'], [42], [a key: tuple] */
 static void put_key(struct python *py, __u64 key, char *text, size_t len)
 {
 	const struct python_type *t = python_type_of(py, key);
 	char name[NAME_LEN];
+	__s64 number;
 
 	if (python_text(py, key, name, sizeof(name)))
 		snprintf(text, len, "['%s']", name);
+	else if (small_number(py, t, key, &number))
+		snprintf(text, len, "[%lld]", (long long)number);
 	else
 		snprintf(text, len, "[a key: %s]", t ? t->name : "?");
 }

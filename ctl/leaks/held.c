@@ -644,7 +644,9 @@ static int find_path(struct find *f)
 /* Edges that no tree has are not known before: one a block is taken for usual. */
 static bool has_room(struct find *f)
 {
-	const __u64 needs = graph_bytes(f->g.nr_chunks, f->g.nr_blocks, f->g.nr_blocks);
+	/* (of each chunk it is kept what Python calls it, and its shape) */
+	const __u64 needs = graph_bytes(f->g.nr_chunks, f->g.nr_blocks, f->g.nr_blocks) +
+			    (f->in->python ? 9ULL * f->g.nr_chunks : 0);
 	char text[TEXT_LEN];
 
 	if (!f->ask->max_mem || needs <= f->ask->max_mem)
