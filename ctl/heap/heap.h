@@ -52,11 +52,12 @@ struct heap_chunk {
 	__u64 state : 3;		/* enum heap_state */
 	__u64 mapped : 1;		/* it has a mapping of its own, and no arena */
 	__u64 tail : 2;			/* enum heap_tail */
-	__u64 arena : 15;		/* number, 0: the main one */
+	__u64 pooled : 1;		/* in a pool of another allocator's (python.h): no head */
+	__u64 arena : 14;		/* number, 0: the main one */
 };
 
 #define HEAP_HEAD	16ULL		/* bytes before a block */
-#define HEAP_ARENAS	32768U		/* that a chunk's number of it has room for */
+#define HEAP_ARENAS	16384U		/* that a chunk's number of it has room for */
 
 /* What is between a block and the next one: */
 enum heap_tail {

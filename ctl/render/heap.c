@@ -92,7 +92,7 @@ static int classify(struct classes *all, const struct heap *h)
 		const struct heap_chunk *c = &h->chunks[i];
 		struct class key = { 0 }, *found;
 
-		if (c->state == HEAP_OWN)
+		if (c->state == HEAP_OWN || c->pooled)
 			continue;
 		bounds(heap_usable(c), &key.from, &key.to);
 		found = all->nr ? bsearch(&key, all->at, all->nr, sizeof(key), by_from) : NULL;
@@ -528,6 +528,8 @@ void render_heap(const struct heap_page *p, FILE *out)
 	}
 	if (!p->was)
 		put_held(p, out);
+	if (!p->was)
+		render_heap_python(p->look, out);
 	put_missing(p->look, out);
 	if (whole && !p->was) {
 		put_classes(p, out);
@@ -686,6 +688,7 @@ void render_heap_json(const struct heap_page *p, FILE *out)
 	json_classes(&j, p);
 	if (l->marked)
 		json_lost(&j, p);
+	json_heap_python(&j, l);
 	if (l->held)
 		json_held(&j, l->held, &p->show);
 	if (l->no_held || (l->held && l->held->why[0]))
