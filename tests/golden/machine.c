@@ -14,6 +14,7 @@
 /* LINK: ctl/base/json_read.c ctl/machine/room.c ctl/render/diagnose.c */
 /* LINK: ctl/triage/kills.c */
 /* LINK: ctl/triage/look.c ctl/triage/rates.c ctl/triage/pressure.c */
+/* LINK: ctl/history/recorded.c ctl/render/triage_recorded.c */
 /* LINK: ctl/render/census.c ctl/render/triage.c ctl/render/triage_json.c */
 /* LINK: ctl/render/metrics.c ctl/render/metrics_text.c ctl/render/metrics_holders.c */
 /* LINK: ctl/render/metrics_sessions.c ctl/render/triage_page.c ctl/base/json.c ctl/base/text.c */
