@@ -58,10 +58,6 @@ static const struct cmd commands[] = {
 	  "--listen ADDRESS [options]",
 	  "Print memory metrics for Prometheus and other collectors",
 	  OPT_METRICS, cmd_metrics, NULL },
-	{ "push", "--to URL leaks|rss|EVENT... [options] [interval [count]] | "
-	  "--to URL FILE...",
-	  "Send memory profiles to Pyroscope, or a POST of pprof, each minute",
-	  OPT_TARGET | OPT_ALL | OPT_RUN | OPT_KINDS | OPT_WALK | OPT_PUSH, cmd_push, NULL },
 	{ "stacks", "EVENT... [options] [interval [count]] [-- CMD ARGS]",
 	  "Count events by stack", STACKS | OPT_VALUE, cmd_watch,
 	  &question_stacks },
@@ -157,6 +153,10 @@ static const struct cmd commands[] = {
 	{ "annotate", "FILE [SOURCE] [options]",
 	  "Show a recording's events on source lines",
 	  OPT_ANNOTATE | OPT_OUT, cmd_annotate, NULL },
+	{ "push", "--to URL leaks|rss|EVENT... [options] [interval [count]] | "
+	  "--to URL FILE...",
+	  "Send memory profiles to Pyroscope, or a POST of pprof, each minute",
+	  OPT_TARGET | OPT_ALL | OPT_RUN | OPT_KINDS | OPT_WALK | OPT_PUSH, cmd_push, NULL },
 	{ "list", "[events|tracepoints|functions|perf] [PATTERN] | [usdt] FILE|-p PID [PATTERN] | "
 	  "EVENT",
 	  "List events that can be recorded, and their arguments", OPT_PIDS | OPT_LIST, cmd_list,

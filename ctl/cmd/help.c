@@ -331,7 +331,6 @@ void help_all(const struct cmd *cmds, size_t nr)
 	     "  Leak or cache?        memtap rss -p PID --stale 5m\n"
 	     "  Huge pages            memtap faults --huge\n"
 	     "  Java                  run the JVM with -XX:+PreserveFramePointer\n"
-	     "  No kernel headers     build on another machine: make rpm RPM_KVER=RELEASE\n"
 	     "  Remove memtap         memtap unload, then remove the package\n"
 	     "\n"
 	     "`memtap COMMAND --help` describes a command; memtap(8) is the manual.");
