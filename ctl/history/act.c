@@ -22,6 +22,7 @@
 #define ARGS		24
 #define ACT_WHY		512
 #define TEXT		1600
+#define ERROR_PATH	(sizeof(((struct act *)0)->file) + 8)
 
 static void say(const struct act *a, const char *line)
 {
@@ -185,10 +186,23 @@ static void make_file(const struct act *a, const struct rule *r, const struct hi
 
 /* --- begin, end --------------------------------------------------------------------- */
 
+/* Where what memtap says of an error is kept until the action has ended. */
+static const char *error_file(const struct act *a, char path[ERROR_PATH])
+{
+	snprintf(path, ERROR_PATH, "%s.err", a->file);
+	return path;
+}
+
+static int open_new(const char *path)
+{
+	return open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+}
+
 static void run_child(const struct act *a, const struct rule *r, const struct command *c,
 		      const char *why, pid_t parent, __u64 room)
 {
 	const struct rlimit size = { room, room };
+	char err[ERROR_PATH];
 	int out;
 
 	/* nothing is open then: files get the numbers of the standard ones */
@@ -196,12 +210,10 @@ static void run_child(const struct act *a, const struct rule *r, const struct co
 	setpgid(0, 0);
 	if (open("/dev/null", O_RDONLY) != STDIN_FILENO)
 		_exit(126);
-	out = c->to_file ? open("/dev/null", O_WRONLY) :
-	      open(a->file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+	out = c->to_file ? open("/dev/null", O_WRONLY) : open_new(a->file);
 	if (out != STDOUT_FILENO)
 		_exit(126);
-	if (r->action == ACT_RUN ? dup(out) != STDERR_FILENO :
-	    open("/dev/null", O_WRONLY) != STDERR_FILENO)
+	if ((r->action == ACT_RUN ? dup(out) : open_new(error_file(a, err))) != STDERR_FILENO)
 		_exit(126);
 	setrlimit(RLIMIT_FSIZE, &size);
 	if (r->action == ACT_RUN) {
@@ -289,14 +301,36 @@ bool act_on(struct act *a, struct rules *rules, const struct machine *was,
 	return near;
 }
 
+/* The last line that memtap said, ": cannot ..."; "": none.  Its file goes. */
+static void last_words(const struct act *a, char *buf, size_t len)
+{
+	char path[ERROR_PATH], line[256];
+	FILE *f = fopen(error_file(a, path), "re");
+
+	buf[0] = '\0';
+	while (f && fgets(line, sizeof(line), f)) {
+		const char *from = strncmp(line, "memtap: ", 8) ? line : line + 8;
+
+		line[strcspn(line, "\n")] = '\0';
+		for (char *p = line; *p; p++)
+			*p = (unsigned char)*p < ' ' || *p == 127 ? '?' : *p;
+		if (*from)
+			snprintf(buf, len, ": %s", from);
+	}
+	if (f)
+		fclose(f);
+	unlink(path);
+}
+
 static void say_ended(struct act *a, int status)
 {
-	char line[TEXT], size[TEXT_LEN], how[64];
+	char line[TEXT], size[TEXT_LEN], how[400], why[300];
 	const bool good = WIFEXITED(status) && !WEXITSTATUS(status);
 	struct stat st;
 
+	last_words(a, why, sizeof(why));
 	if (WIFEXITED(status))
-		snprintf(how, sizeof(how), "exit status %d", WEXITSTATUS(status));
+		snprintf(how, sizeof(how), "exit status %d%s", WEXITSTATUS(status), why);
 	else
 		snprintf(how, sizeof(how), "signal %d", WTERMSIG(status));
 	if (stat(a->file, &st))

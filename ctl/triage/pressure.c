@@ -53,14 +53,6 @@ static const struct machine_growth *limited_cgroup(const struct triage *t)
 	return most_counted(t, hits_at_limit);
 }
 
-/* The one that reclaims for itself: at its limit, or above memory.high. */
-static const struct machine_growth *reclaiming_cgroup(const struct triage *t)
-{
-	const struct machine_growth *g = limited_cgroup(t);
-
-	return g ? g : most_counted(t, is_over_high);
-}
-
 void find_swapping(struct triage *t)
 {
 	const double in = triage_rate(t, VM_SWAP_IN), out = triage_rate(t, VM_SWAP_OUT);
@@ -88,7 +80,7 @@ void find_reclaim(struct triage *t)
 	const double stalls = triage_rate(t, VM_STALLS);
 	const double scanned = triage_rate(t, VM_SCAN_KSWAPD) + triage_rate(t, VM_SCAN_DIRECT);
 	const double direct = triage_rate(t, VM_SCAN_DIRECT);
-	const struct machine_growth *group = reclaiming_cgroup(t);
+	const struct machine_growth *group = limited_cgroup(t);
 	struct triage_finding *f;
 
 	t->level[LINE_RECLAIM] = direct > 0 ? LEVEL_BAD : scanned > 0 ? LEVEL_WATCH : LEVEL_OK;
@@ -99,10 +91,10 @@ void find_reclaim(struct triage *t)
 		found_seen(f, "%.0f pages a second of files are read again soon after they were "
 			   "dropped", refaults);
 	}
-	if (stalls < 1 && some >= 10 && (direct > 0 || group)) {
+	if (stalls < 1 && some >= 10 && (group || (direct > 0 && !most_counted(t, is_over_high)))) {
 		/*
 		 * The machine has enough; allocstall does not count what cgroups reclaim, nor,
-		 * on some kernels, does pgscan_direct.
+		 * on some kernels, does pgscan_direct.  One over memory.high is found as such.
 		 */
 		f = found_new(t, FOUND_RECLAIM_CGROUP, 66);
 		if (group)

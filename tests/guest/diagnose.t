@@ -44,7 +44,8 @@ one_sentence "-o: and it says so"
 # --- ^C
 # early NAME WHEN [PATTERN]: ^C as soon as WHEN is true; the conclusion has PATTERN
 early() {
-	memtap diagnose -q --deep -d "${seconds:-100}" -p $pid > "$T/early" 2> "$T/err" &
+	: > "$T/err"
+	memtap diagnose --deep -d "${seconds:-100}" -p $pid > "$T/early" 2>> "$T/err" &
 	child=$!
 	wait_for 100 "$2" || diag "$1: that moment did not come"
 	kill -INT $child
@@ -55,7 +56,7 @@ early() {
 		diag "$(cat "$T/early")"
 	ok "^C $1: nothing is attached" no_recording
 }
-begun() { pgrep -x memtap > /dev/null; }
+begun() { grep -q 'this takes about' "$T/err"; }
 starts() { pgrep -f 'memtap record' > /dev/null; }
 records() { starts && has_session "$(pgrep -n -f 'memtap record')"; }
 some_time() { records && sleep 3; }

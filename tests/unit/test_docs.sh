@@ -115,6 +115,9 @@ for word in $(sed -n 's/^\([A-Z]*\)=.*/\1/p' packaging/etc/memtap.conf) \
 done
 [ -z "$missing" ]
 check $? "manual: memtap.conf(5) has all settings$missing"
+diff <(sed -n 's/^#\(RULE_.*\)/\1/p' packaging/etc/memtap.conf) \
+	<(sed -n '/^RULE_/p' tests/guest/incidents.t) >&2
+check $? "memtap.conf: its rules are those of tests/guest/incidents.t"
 
 # help: by subject, for a screen
 help=$($tool help)

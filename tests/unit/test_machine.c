@@ -552,6 +552,49 @@ static void unreadable(void)
 		printf("# %s is left\n", root);
 }
 
+static void put_file(const char *root, const char *name, const char *said)
+{
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s%s", root, name);
+	f = fopen(path, "w");
+	if (!f || fputs(said, f) < 0 || fclose(f))
+		abort();
+}
+
+/* A hierarchy in which no cgroup was made yet: there may be some later. */
+static void no_cgroups(void)
+{
+	static const char *const dirs[] = {
+		"proc", "proc/self", "sys", "sys/fs", "sys/fs/cgroup",
+	};
+	char root[] = "/tmp/memtap-machine-XXXXXX", path[256];
+	struct machine_at at = { .page = 4096, .budget_ns = 1000000000 };
+	struct machine m = { 0 };
+
+	if (!mkdtemp(root))
+		abort();
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", root, dirs[i]);
+		mkdir(path, 0700);
+	}
+	at.root = root;
+	put_file(root, "/proc/self/mountinfo",
+		 "26 20 0:22 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+	put_file(root, "/sys/fs/cgroup/cgroup.controllers", "cpu io memory pids\n");
+	is(cgroups_read(&at, &m), 0, "cgroups: are read");
+	ok(m.cgroups.has && !m.cgroups.nr, "cgroups: there are none, and there may be some");
+	machine_free(&m);
+	memset(&m, 0, sizeof(m));
+	put_file(root, "/sys/fs/cgroup/cgroup.controllers", "cpu io pids\n");
+	ok(!cgroups_read(&at, &m) && !m.cgroups.has, "cgroups: not without the controller");
+	machine_free(&m);
+	snprintf(path, sizeof(path), "rm -rf %s", root);
+	if (system(path))
+		printf("# %s is left\n", root);
+}
+
 int main(void)
 {
 	fields();
@@ -568,5 +611,6 @@ int main(void)
 	shared_once();
 	findings();
 	unreadable();
+	no_cgroups();
 	return tap_done();
 }

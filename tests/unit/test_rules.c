@@ -517,8 +517,36 @@ static void check_actions(void)
 	ok(act_begin(&a) == -EPERM, "a directory that others may write is refused");
 }
 
-int main(void)
+/* Run as memtap by an action. */
+static int as_memtap(char **argv)
 {
+	static const char said[] = "memtap: reading\nmemtap: cannot make the session: no memory\n";
+
+	return argv[1] && !strcmp(argv[1], "record") &&
+	       write(STDERR_FILENO, said, sizeof(said) - 1) > 0;
+}
+
+/* Why there is nothing is said, and nothing else is left. */
+static void check_failed(void)
+{
+	struct act a = { .dir = "actions", .budget = 1 << 20, .say = on_said };
+	char err[600];
+	struct stat st;
+
+	chmod("actions", 0700);
+	rule("oom-kill do faults 1s");
+	on(&a, boot_ns(), 1);
+	snprintf(err, sizeof(err), "%s.err", a.file);
+	ok(a.pid && ends(&a), "an action that fails ends");
+	ok(strstr(said, "rule x: ended without a file (exit status 1: cannot make the session: "
+		  "no memory)"), "why: %s", said);
+	ok(stat(a.file, &st) && stat(err, &st), "and it leaves no file");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc && !strcmp(argv[0], "memtap"))
+		_exit(as_memtap(argv));
 	scratch_begin();
 	check_language();
 	check_file();
@@ -527,6 +555,7 @@ int main(void)
 	check_moments();
 	check_refused();
 	check_actions();
+	check_failed();
 	rules_end(&rules);
 	if (chdir("/") || scratch_end())
 		return 1;
