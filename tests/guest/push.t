@@ -123,7 +123,7 @@ is "$(cat "$T/why")" '' "sampled: only what lives, and it says so"
 rm -f "$T"/spool/*.push
 
 : > "$T/log"
-run memtap push --to "$url/" --spool "$T/spool" --label team=x fault -d 5 -- \
+run memtap push --to "$url/" --spool "$T/spool" --label team=x fault --children -d 60 -- \
 	bash -c 'echo | ./wl_push'
 judge 'sum(of("wl_push_touch", "minor_fault")) >= 50 or sum(of("wl_push_touch", "fault")) >= 50' \
 	'all(["team", "x"] in y for x in l for y in x["labels"])' > "$T/why"
