@@ -72,21 +72,21 @@ install-modules: headers
 install-ctl:
 	+$(MAKE) -C ctl install PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)'
 
-# What a distribution starts, or reads: the flight recorder's unit, a rule for the device,
-# settings.  Settings that are there already are somebody's.
+# What a distribution starts, or reads: units, a rule for the device, settings, and what
+# collectors read.  Settings that are there already are somebody's.
+SHARED = grafana/memtap.json pcp/memtap.url prometheus/memtap.yml
 install-system:
 	install -D -m 755 packaging/systemd/memtap-recorder \
 		'$(DESTDIR)$(LIBEXECDIR)/memtap-recorder'
 	install -d '$(DESTDIR)$(UNITDIR)'
 	sed 's,@LIBEXECDIR@,$(LIBEXECDIR),' packaging/systemd/memtap-watch.service.in \
 		> '$(DESTDIR)$(UNITDIR)/memtap-watch.service'
-	sed 's,@SBINDIR@,$(PREFIX)/sbin,' packaging/systemd/memtap-history.service.in \
-		> '$(DESTDIR)$(UNITDIR)/memtap-history.service'
-	sed 's,@SBINDIR@,$(PREFIX)/sbin,' packaging/systemd/memtap-push.service.in \
-		> '$(DESTDIR)$(UNITDIR)/memtap-push.service'
-	chmod 644 '$(DESTDIR)$(UNITDIR)/memtap-watch.service' \
-		'$(DESTDIR)$(UNITDIR)/memtap-history.service' \
-		'$(DESTDIR)$(UNITDIR)/memtap-push.service'
+	for unit in history metrics push textfile; do \
+		sed 's,@SBINDIR@,$(PREFIX)/sbin,' packaging/systemd/memtap-$$unit.service.in \
+			> '$(DESTDIR)$(UNITDIR)'/memtap-$$unit.service || exit; done
+	chmod 644 '$(DESTDIR)$(UNITDIR)'/memtap-*.service
+	for f in $(SHARED); do \
+		install -D -m 644 packaging/$$f "$(DESTDIR)$(PREFIX)/share/memtap/$$f" || exit; done
 	install -D -m 644 packaging/udev/60-memtap.rules \
 		'$(DESTDIR)$(UDEVDIR)/rules.d/60-memtap.rules'
 	for f in memtap.conf modprobe.conf=modprobe.d/memtap.conf; do \
@@ -107,7 +107,13 @@ uninstall-system:
 		'$(DESTDIR)$(UNITDIR)/memtap-watch.service' \
 		'$(DESTDIR)$(UNITDIR)/memtap-history.service' \
 		'$(DESTDIR)$(UNITDIR)/memtap-push.service' \
+		'$(DESTDIR)$(UNITDIR)/memtap-metrics.service' \
+		'$(DESTDIR)$(UNITDIR)/memtap-textfile.service' \
 		'$(DESTDIR)$(UDEVDIR)/rules.d/60-memtap.rules'
+	rm -f $(SHARED:%='$(DESTDIR)$(PREFIX)/share/memtap/%')
+	for d in $(dir $(SHARED)) ''; do \
+		test ! -d "$(DESTDIR)$(PREFIX)/share/memtap/$$d" || \
+			rmdir --ignore-fail-on-non-empty "$(DESTDIR)$(PREFIX)/share/memtap/$$d"; done
 	test ! -d '$(DESTDIR)$(LIBEXECDIR)' || \
 		rmdir --ignore-fail-on-non-empty '$(DESTDIR)$(LIBEXECDIR)'
 	for f in memtap.conf modprobe.conf=modprobe.d/memtap.conf; do \

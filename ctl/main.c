@@ -54,13 +54,10 @@ static const struct cmd commands[] = {
 	{ "monitor", "[--exec PROGRAM] [options]",
 	  "Print JSON at an OOM kill, a long stall, or a full memtap table",
 	  OPT_MONITOR, cmd_monitor, NULL },
-	{ "metrics", "[--top N] | --textfile DIR [options] [interval [count]]",
+	{ "metrics", "[--top N] | --textfile DIR [options] [interval [count]] | "
+	  "--listen ADDRESS [options]",
 	  "Print memory metrics for Prometheus and other collectors",
 	  OPT_METRICS, cmd_metrics, NULL },
-	{ "push", "--to URL leaks|rss|EVENT... [options] [interval [count]] | "
-	  "--to URL FILE...",
-	  "Send memory profiles to Pyroscope, or a POST of pprof, each minute",
-	  OPT_TARGET | OPT_ALL | OPT_RUN | OPT_KINDS | OPT_WALK | OPT_PUSH, cmd_push, NULL },
 	{ "stacks", "EVENT... [options] [interval [count]] [-- CMD ARGS]",
 	  "Count events by stack", STACKS | OPT_VALUE, cmd_watch,
 	  &question_stacks },
@@ -140,16 +137,26 @@ static const struct cmd commands[] = {
 	  NAMED | OPT_STACK | OPT_KINDS | OPT_BY | OPT_OUT | OPT_RECORD | OPT_LEAKS |
 	  OPT_NUMA | OPT_DRAIN,
 	  cmd_watch, &question_record },
-	{ "report", "FILE [EVENT...] [options] | --history [options]",
+	{ "report", "FILE [EVENT...] [options] | --history [options] | "
+	  "DIR --outliers [options]",
 	  "Report on a recording",
+	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_FLEET | OPT_JSON | OPT_OUT |
+	  OPT_LIVE | OPT_MARKS | OPT_PICK | OPT_BETWEEN | OPT_TABLES | OPT_SYMBOLIZE,
+	  cmd_report, NULL },
+	{ "diff", "BEFORE AFTER [options] | --hosts OLD/FILE... NEW/FILE... [options]",
+	  "Compare two recordings, or two groups of hosts",
 	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY_ALL | OPT_JSON | OPT_OUT |
-	  OPT_LIVE | OPT_MARKS | OPT_PICK | OPT_BETWEEN | OPT_TABLES, cmd_report, NULL },
-	{ "diff", "BEFORE AFTER [options]", "Compare two recordings",
-	  OPT_KINDS | OPT_RENDER | OPT_CALLS | OPT_FLAMES | OPT_BY_ALL | OPT_JSON | OPT_OUT |
-	  OPT_CHANGES | OPT_PICK, cmd_diff, NULL },
+	  OPT_CHANGES | OPT_PICK | OPT_FLEET, cmd_diff, NULL },
+	{ "merge", "-o FILE FILE|DIR... [options]",
+	  "Merge recordings of many hosts into one",
+	  OPT_PICK | OPT_FLEET | OPT_OUT, cmd_merge, NULL },
 	{ "annotate", "FILE [SOURCE] [options]",
 	  "Show a recording's events on source lines",
 	  OPT_ANNOTATE | OPT_OUT, cmd_annotate, NULL },
+	{ "push", "--to URL leaks|rss|EVENT... [options] [interval [count]] | "
+	  "--to URL FILE...",
+	  "Send memory profiles to Pyroscope, or a POST of pprof, each minute",
+	  OPT_TARGET | OPT_ALL | OPT_RUN | OPT_KINDS | OPT_WALK | OPT_PUSH, cmd_push, NULL },
 	{ "list", "[events|tracepoints|functions|perf] [PATTERN] | [usdt] FILE|-p PID [PATTERN] | "
 	  "EVENT",
 	  "List events that can be recorded, and their arguments", OPT_PIDS | OPT_LIST, cmd_list,

@@ -362,6 +362,31 @@ static int some_short(struct cursor *c, const char *arg)
 	return 0;
 }
 
+/* Recordings may be thousands. */
+static int more_arg(struct cursor *c, const char *arg)
+{
+	struct opts *o = c->o;
+
+	if (!(c->groups & OPT_FLEET))
+		return fmt_error(c->err, "too many arguments: %.60s", arg);
+	if (!o->more_args)
+		o->more_args = calloc((size_t)c->argc, sizeof(*o->more_args));
+	if (!o->more_args)
+		return fmt_error(c->err, "%s", "no memory");
+	o->more_args[o->nr_more_args++] = arg;
+	return 0;
+}
+
+size_t opt_nr_args(const struct opts *o)
+{
+	return o->args.nr + o->nr_more_args;
+}
+
+const char *opt_arg(const struct opts *o, size_t i)
+{
+	return i < o->args.nr ? o->args.at[i] : o->more_args[i - o->args.nr];
+}
+
 static int one_arg(struct cursor *c, const char *arg)
 {
 	struct opt_strs *args = &c->o->args;
@@ -373,7 +398,7 @@ static int one_arg(struct cursor *c, const char *arg)
 	if (!*arg)
 		return fmt_error(c->err, "an argument is %s", "empty");
 	if (args->nr == OPT_MAX_LIST)
-		return fmt_error(c->err, "too many arguments: %.60s", arg);
+		return more_arg(c, arg);
 	if (!is_id(arg))
 		c->ids = 0;
 	c->o->behind[args->nr] = c->ids;
@@ -389,6 +414,13 @@ int opt_parse(__u64 groups, int argc, char **argv, struct opts *o,
 	int ret;
 
 	while ((arg = next_arg(&c))) {
+		if (!strcmp(arg, "--") && groups & OPT_BY_ALL) {
+			if (o->first_args || !opt_nr_args(o))
+				return fmt_error(err, "%s stands between two groups of recordings",
+						 "--");
+			o->first_args = opt_nr_args(o);
+			continue;
+		}
 		if (!strcmp(arg, "--")) {
 			if (!(groups & OPT_TARGET))
 				return fmt_error(err, "%s: nothing is run here", "--");
@@ -441,6 +473,9 @@ void opt_free(struct opts *o)
 {
 	free(o->split);
 	o->split = NULL;
+	free(o->more_args);
+	o->more_args = NULL;
+	o->nr_more_args = 0;
 	free(o->made[0]);
 	free(o->made[1]);
 	o->made[0] = o->made[1] = NULL;

@@ -51,6 +51,7 @@
 #define OPT_DRAIN	(1ULL << 60)	/* what a session of blocks does about them */
 #define OPT_ANNOTATE	(1ULL << 54)	/* of `memtap annotate` */
 #define OPT_NUMA	(1ULL << 56)	/* of `memtap migrate`, and of record */
+#define OPT_FLEET	(1ULL << 42)	/* any number of recordings, read one after the other */
 #define OPT_CACHES	(1ULL << 43)	/* of `memtap slab` */
 #define OPT_ORDER	(1ULL << 44)	/* of `memtap pages` */
 #define OPT_HEAP	(1ULL << 45)	/* of `memtap heap` */
@@ -59,7 +60,7 @@
 #define OPT_BY_LEAKS	(1ULL << 34)	/* --by, of `memtap leaks` */
 #define OPT_BY_SUMS	(1ULL << 35)	/* --by, of `memtap vmscan` and those like it */
 #define OPT_BY_TASKS	(1ULL << 36)	/* --by, of events that are about no file */
-#define OPT_BY_ALL	(1ULL << 37)	/* --by, of recordings */
+#define OPT_BY_ALL	(1ULL << 37)	/* of `memtap diff`: --by, and groups of hosts */
 #define OPT_METRICS	(1ULL << 40)	/* of `memtap metrics` */
 #define OPT_PUSH	(1ULL << 41)	/* of `memtap push` */
 #define OPT_ALL		(1ULL << 38)	/* targets that leaks does not have: threads, everything */
@@ -69,6 +70,7 @@
 #define OPT_TABLES	(1ULL << 55)	/* further tables of a recording */
 #define OPT_AT		(1ULL << 49)	/* a moment of the history, instead of now */
 #define OPT_HISTORY	(1ULL << 62)	/* of `memtap history` */
+#define OPT_SYMBOLIZE	(1ULL << 46)	/* names of a recording, from this machine */
 #define OPT_RULES	(1ULL << 47)	/* of `memtap watch` */
 #define OPT_REPEAT	(1ULL << 51)	/* of `memtap stat` */
 #define OPT_DIAGNOSE	(1ULL << 52)	/* of `memtap diagnose` */
@@ -99,11 +101,12 @@ struct opt_strs {
  * PROGRAM: processes of one name, whatever their threads are called.  FILE: that the events
  * are about, whoever did it.  MAPPING: those, and kinds of memory that is in none.  STACK, CACHE,
  * MODULE: of the kernel's memory.  FUNCTION, DSO, EVENT: tables of a recording.  CONTAINER: what
- * the path of the cgroup names.  SERVICE: a program in a cgroup (`memtap push`).
+ * the path of the cgroup names.  SERVICE: a program in a cgroup (`memtap push`).  HOST: the machine,
+ * of recordings that were merged.
  */
 enum report_by { BY_PROCESS, BY_THREAD, BY_COMM, BY_CGROUP, BY_NONE, BY_PROGRAM,
 		 BY_FILE, BY_MAPPING, BY_STACK, BY_CACHE, BY_MODULE, BY_USER,
-		 BY_FUNCTION, BY_DSO, BY_EVENT, BY_CONTAINER, BY_SERVICE };
+		 BY_FUNCTION, BY_DSO, BY_EVENT, BY_CONTAINER, BY_SERVICE, BY_HOST };
 
 /* Of the kernel's memory alone. */
 static inline bool opt_by_kernel(int by)
@@ -200,6 +203,8 @@ struct opts {
 	const char *filter, *value;
 	bool force;
 	struct opt_strs dsos, symbols, events;	/* patterns: of a report */
+	bool symbolize;			/* of `memtap report` */
+	const char *debug_dir;
 	const char *csv;		/* CSV: what stands between columns; or NULL */
 	bool history;			/* of `memtap report` */
 	const char *dir, *page;		/* of the history */
@@ -223,7 +228,7 @@ struct opts {
 	__u32 last;
 	const char *log;		/* of `memtap oom`: a file */
 	const char *exec;
-	const char *textfile;		/* of `memtap metrics` */
+	const char *textfile, *listen;	/* of `memtap metrics` */
 	const char *to, *spool, *credentials, *cacert;	/* of `memtap push` */
 	__u64 max_spool, rate;		/* bytes; bytes a minute; 0: not given */
 	struct opt_strs labels;
@@ -237,7 +242,11 @@ struct opts {
 	__u32 map;			/* a process whose mappings are listed; 0: not given */
 	__u64 linear;
 	__u32 max_events, string_size;
-	struct opt_strs args;		/* the rest */
+	bool hosts, outliers;		/* of many recordings: groups of machines, odd ones */
+	struct opt_strs args;		/* the rest, */
+	const char **more_args;		/* and with OPT_FLEET those there is no room for; */
+	size_t nr_more_args;
+	size_t first_args;		/* with OPT_BY_ALL: those before a "--"; 0: there is none */
 	size_t behind[OPT_MAX_LIST];	/* of args: offset of the list behind whose value it
 					 * stands, in struct opts; or 0 */
 };
@@ -295,6 +304,10 @@ bool opt_size(const char *s, __u64 *v);		/* 64K, 1M, 2G, 1T */
 /* A time in seconds: with a unit (ms, s, m, min, h), or without one @unit seconds. */
 bool opt_time(const char *s, double unit, double *v);
 bool opt_seconds(const char *s, double *v);	/* 2, 0.5, 500ms, 2m */
+
+/* With OPT_FLEET: how many arguments there are, and each of them. */
+size_t opt_nr_args(const struct opts *o);
+const char *opt_arg(const struct opts *o, size_t i);
 
 /*
  * The first option that was given, but which a command with the options of @groups

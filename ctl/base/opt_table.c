@@ -232,7 +232,8 @@ static int word(struct opts *o, size_t offset, const char *value,
 /* In the order of enum report_by. */
 static const char *const by_names[] = {
 	"process", "thread", "comm", "cgroup", "none", "program", "file", "mapping", "stack",
-	"cache", "module", "user", "function", "dso", "event", "container", NULL
+	"cache", "module", "user", "function", "dso", "event", "container",
+	"service", "host", NULL
 };
 
 /* What --by takes: of reports of events, of tables of sums, of leaks, and of arguments. */
@@ -242,7 +243,7 @@ static const char *const by_events[] = {
 };
 static const char *const by_all[] = {
 	"process", "thread", "comm", "cgroup", "container", "none", "program", "file", "mapping",
-	"stack", "cache", "module", NULL
+	"stack", "cache", "module", "host", NULL
 };
 static const char *const by_tasks[] = {
 	"process", "thread", "comm", "cgroup", "container", "program", "none", NULL
@@ -256,7 +257,7 @@ static const char *const by_leaks[] = {
 };
 static const char *const by_tables[] = {
 	"process", "thread", "comm", "cgroup", "container", "none", "program", "file", "mapping",
-	"stack", "cache", "module", "function", "dso", "event", NULL
+	"stack", "cache", "module", "function", "dso", "event", "host", NULL
 };
 static const char *const by_owners[] = {
 	"process", "program", "user", "cgroup", "container", "mapping", NULL
@@ -377,7 +378,7 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_PRESSURE | OPT_SHM | OPT_FAULTS | OPT_CACHES | OPT_ORDER | OPT_NUMA | OPT_RSS |
 	       OPT_CHANGES | OPT_STALE | OPT_MARKS | OPT_DRAIN | OPT_BY_LEAKS | OPT_BY_SUMS |
 	       OPT_BY_TASKS | OPT_BY_ALL | OPT_ALL | OPT_METRICS | OPT_PS | OPT_LIST |
-	       OPT_NONE | OPT_PICK | OPT_BETWEEN | OPT_TABLES |
+	       OPT_NONE | OPT_PICK | OPT_BETWEEN | OPT_TABLES | OPT_SYMBOLIZE | OPT_FLEET |
 	       OPT_AT | OPT_HISTORY | OPT_RULES | OPT_REPEAT | OPT_DIAGNOSE) ==
 	       (__u64)OPT_TARGET + OPT_RUN + OPT_SELECT + OPT_STACK + OPT_KINDS + OPT_RENDER +
 	       OPT_FLAMES + OPT_OUT + OPT_PIDS + OPT_MMAP + OPT_BY + OPT_JSON + OPT_WORDS +
@@ -387,7 +388,7 @@ _Static_assert((OPT_TARGET | OPT_RUN | OPT_SELECT | OPT_STACK | OPT_KINDS | OPT_
 	       OPT_PRESSURE + OPT_SHM + OPT_FAULTS + OPT_CACHES + OPT_ORDER + OPT_NUMA + OPT_RSS +
 	       OPT_CHANGES + OPT_STALE + OPT_MARKS + OPT_DRAIN + OPT_BY_LEAKS + OPT_BY_SUMS +
 	       OPT_BY_TASKS + OPT_BY_ALL + OPT_ALL + OPT_METRICS + OPT_PS + OPT_LIST +
-	       OPT_NONE + OPT_PICK + OPT_BETWEEN + OPT_TABLES +
+	       OPT_NONE + OPT_PICK + OPT_BETWEEN + OPT_TABLES + OPT_SYMBOLIZE + OPT_FLEET +
 	       OPT_AT + OPT_HISTORY + OPT_RULES + OPT_REPEAT + OPT_DIAGNOSE,
 	       "groups of options share a bit");
 
@@ -535,6 +536,10 @@ const struct opt_def opt_table[] = {
 	OPT_WORD(0, "sort", "WHAT", OPT_HEAP, sort, heap_sort_words, "order rows by"),
 	OPT(0, "stacks", NULL, OPT_PRESSURE, flag, stacks,
 	    "group by stack, the longest waits first"),
+	OPT(0, "hosts", NULL, OPT_BY_ALL, flag, hosts,
+	    "compare two groups of hosts: OLD/* NEW/*"),
+	OPT(0, "outliers", NULL, OPT_TABLES, flag, outliers,
+	    "name the hosts that differ from the rest, and why"),
 	OPT(0, "hist", NULL, OPT_PRESSURE, flag, hist,
 	    "histograms of latency, in powers of two"),
 	OPT(0, "stacks", NULL, OPT_EACH, flag, stacks, "print the stacks of each event"),
@@ -582,6 +587,8 @@ const struct opt_def opt_table[] = {
 	    "certificates to trust, instead of the system's"),
 	OPT(0, "textfile", "DIR", OPT_METRICS, text, textfile,
 	    "write to DIR/memtap.prom (node_exporter)"),
+	OPT(0, "listen", "ADDRESS", OPT_METRICS, text, listen,
+	    "serve HTTP at unix:PATH, 127.0.0.1:PORT or [::1]:PORT"),
 	OPT('o', "output", "FILE", OPT_OUT, text, out,
 	    "write to FILE; %p in it is the PID, %n a number"),
 	OPT('o', "output", "DIR", OPT_DIAGNOSE, text, out,
@@ -616,6 +623,8 @@ const struct opt_def opt_table[] = {
 	    "begin a new file before one exceeds SIZE (K, M, G)"),
 	OPT(0, "max-mem", "SIZE", OPT_RUN | OPT_SELFTEST, size, max_mem,
 	    "let kernel tables take up to SIZE bytes (K, M, G)"),
+	OPT(0, "max-mem", "SIZE", OPT_FLEET, size, max_mem,
+	    "use up to SIZE bytes for rows (default 512M)"),
 	OPT(0, "max-mem", "SIZE", OPT_HEAP, size, max_mem,
 	    "--retained: use at most SIZE bytes beside the copy"),
 	OPT(0, "max-pause", "MS", OPT_LEAKS, millis_some, max_pause,
@@ -728,11 +737,16 @@ const struct opt_def opt_table[] = {
 	    "show mappings of the dynamic linker, too"),
 	OPT(0, "no-cache", NULL, OPT_UNWIND, flag, no_cache,
 	    "build the unwind table anew; do not cache it"),
+	OPT(0, "symbolize", NULL, OPT_SYMBOLIZE, flag, symbolize,
+	    "look for missing names here; -o FILE.memtap: keep them"),
+	OPT(0, "debug-dir", "DIR", OPT_SYMBOLIZE, text, debug_dir,
+	    "--symbolize: debug files (default /usr/lib/debug)"),
 	OPT(0, "history", NULL, OPT_TABLES, flag, history,
 	    "without FILE: --by process, cgroup or cache over time"),
 	OPT(0, "page", "FILE", OPT_TABLES, text, page,
 	    "--history: also write a page over time to FILE"),
-	OPT(0, "dir", "DIR", OPT_AT | OPT_HISTORY | OPT_TABLES | OPT_RULES, text, dir,
+	OPT(0, "dir", "DIR", OPT_AT | OPT_HISTORY | OPT_TABLES | OPT_RULES | OPT_METRICS, text,
+	    dir,
 	    "directory of the history (default /var/lib/memtap)"),
 	OPT(0, "max-size", "SIZE", OPT_HISTORY, size, max_size,
 	    "keep at most SIZE bytes (default 256M)"),

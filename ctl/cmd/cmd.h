@@ -17,6 +17,7 @@ int cmd_hooks(const struct cmd *cmd, struct opts *o);
 int cmd_version(const struct cmd *cmd, struct opts *o);
 int cmd_report(const struct cmd *cmd, struct opts *o);
 int cmd_diff(const struct cmd *cmd, struct opts *o);
+int cmd_merge(const struct cmd *cmd, struct opts *o);
 int cmd_annotate(const struct cmd *cmd, struct opts *o);
 int cmd_mark(const struct cmd *cmd, struct opts *o);
 int cmd_diagnose(const struct cmd *cmd, struct opts *o);

@@ -464,6 +464,7 @@ static void judge(struct work *w)
 		diagnose_judge(a, more, &w->triage, &w->at, &w->scope,
 			       &w->conclusions[w->nr_conclusions++]);
 	}
+	diagnose_order(w->conclusions, w->nr_conclusions);
 }
 
 static void put(const struct work *w, const struct diagnosis *d, bool json, const char *name)

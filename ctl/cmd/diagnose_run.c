@@ -23,8 +23,6 @@
 #define TICK_NS		(SECOND / 4)
 #define GRACE		120.0		/* seconds to attach, and to write what was recorded */
 #define KILL_NS		(10 * SECOND)	/* between SIGTERM and SIGKILL */
-#define FIRST_NS	(3 * SECOND)	/* too short to say what it costs */
-#define MOST_PERCENT	5.0
 /*
  * Of the module, where an event happens: an upper bound of what docs/performance.md has for a
  * call of a program that is probed.
@@ -186,7 +184,18 @@ static void look(struct cost *c, pid_t pid)
 
 /* --- until it ends --------------------------------------------------------------------- */
 
-/* @ask NULL: what it takes is not looked at.  Its exit status as of wait(). */
+static bool is_dear(const struct cost *c, double planned)
+{
+	const double seconds = (double)(c->seen - c->begun) / 1e9;
+
+	return c->begun && c->percent >= 0 &&
+	       diagnose_dear(c->percent / 100 * seconds, seconds, planned);
+}
+
+/*
+ * @ask NULL: it reads what was recorded.  What it takes is not looked at, and the first ^C lets it
+ * end: without it nothing of that is known.  Its exit status as of wait().
+ */
 static int wait_for(struct runner *r, pid_t pid, double seconds, struct ask *ask)
 {
 	__u64 end = clock_ns() + (__u64)((seconds + (ask ? GRACE : 0)) * 1e9), kill_at = 0;
@@ -200,13 +209,15 @@ static int wait_for(struct runner *r, pid_t pid, double seconds, struct ask *ask
 		sig = wait_until(r, clock_ns() + TICK_NS);
 		if (sig && sig != SIGCHLD) {
 			/* whoever asks twice does not want to wait */
-			kill(pid, r->interrupted ? SIGKILL : SIGINT);
+			if (r->interrupted)
+				kill(pid, SIGKILL);
+			else if (ask)
+				kill(pid, SIGINT);
 			r->interrupted = told = true;
 		}
 		if (ask && !told)
 			look(&c, pid);
-		if (ask && !told && !r->deep && c.begun && c.seen - c.begun >= FIRST_NS &&
-		    c.percent > MOST_PERCENT) {
+		if (ask && !told && !r->deep && is_dear(&c, seconds)) {
 			kill(pid, SIGINT);
 			told = true;
 			ask->end = ASK_DEAR;

@@ -7,6 +7,7 @@
 #include "cmd/cmd.h"
 #include "cmd/diff_heap.h"
 #include "cmd/file.h"
+#include "cmd/fleet.h"
 #include "cmd/show.h"
 #include "leaks/leaks.h"
 
@@ -110,7 +111,12 @@ int cmd_diff(const struct cmd *cmd, struct opts *o)
 	struct snap *snaps[2] = { NULL, NULL };
 	int ret = 0;
 
-	if (o->args.nr != 2)
+	if (o->hosts)
+		return fleet_diff(cmd, o);
+	if (o->max_mem || o->first_args)
+		return usage_error(cmd->name, "%s is for --hosts, which compares groups",
+				   o->max_mem ? "--max-mem" : "--");
+	if (opt_nr_args(o) != 2)
 		return usage_error(cmd->name, "diff compares two files: memtap diff BEFORE AFTER");
 	if (diff_is_heap(o->args.at[0]) || diff_is_heap(o->args.at[1]))
 		return diff_heaps(cmd, o);

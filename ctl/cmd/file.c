@@ -24,23 +24,45 @@ static void name_value(struct snap *s, const char *note)
 	}
 }
 
-int file_read(const char *path, struct snap **s)
+static int try_fd(int fd, struct snap **s, char why[256])
 {
 	const char *note;
-	char why[256];
 	size_t at = 0;
-	int fd, err;
+	const int err = snap_from_fd(fd, s, why);
 
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return fail(ERR_PLAIN, errno, "%s", path);
-	err = snap_from_fd(fd, s, why);
-	close(fd);
 	if (err)
-		return fail_text("%s: %s", path, why);
+		return err;
 	while ((note = file_next_note(*s, "value", &at)))
 		name_value(*s, note);
 	return 0;
+}
+
+int file_read_fd(int fd, const char *path, struct snap **s)
+{
+	char why[256];
+
+	return try_fd(fd, s, why) ? fail_text("%s: %s", path, why) : 0;
+}
+
+int file_try(const char *path, struct snap **s, char why[256])
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int err;
+
+	if (fd < 0) {
+		snprintf(why, 256, "%s", strerror(errno));
+		return -EIO;
+	}
+	err = try_fd(fd, s, why);
+	close(fd);
+	return err;
+}
+
+int file_read(const char *path, struct snap **s)
+{
+	char why[256];
+
+	return file_try(path, s, why) ? fail_text("%s: %s", path, why) : 0;
 }
 
 int file_select(struct snap *s, struct sym *sym, const struct select *sel, const char *path)

@@ -12,6 +12,11 @@
  * "value=ID NAME", are called "EVENT NAME".
  */
 int file_read(const char *path, struct snap **s);
+/* The same without a word: 0, or a negative errno with a sentence. */
+int file_try(const char *path, struct snap **s, char why[256]);
+
+/* The same from a descriptor; @path: for the sentence. */
+int file_read_fd(int fd, const char *path, struct snap **s);
 
 /* Values of its notes "key=value": the first from *@at on, which moves behind it; or NULL. */
 const char *file_next_note(const struct snap *s, const char *key, size_t *at);

@@ -48,11 +48,11 @@ static int fail_other(pid_t pid, const char *other, const char *path)
 	__u64 there, all;
 
 	if (heap_other_holds(pid, &there, &all))
-		return fail_text("process %d uses %s (%s), whose heap is not walked: memtap heap "
-				 "reads only glibc's malloc and musl's mallocng; use memtap leaks "
-				 "-p %d", pid, other, path, pid);
-	return fail_text("process %d uses %s (%s), whose heap is not walked: memtap heap reads "
-			 "only glibc's malloc and musl's mallocng; its anonymous memory: "
+		return fail_text("process %d uses %s (%s), whose heap is not walked: its "
+				 "structures were not recognized; use memtap leaks -p %d", pid,
+				 other, path, pid);
+	return fail_text("process %d uses %s (%s), whose heap is not walked: its structures were "
+			 "not recognized; its anonymous memory: "
 			 "%s resident, %s mapped; "
 			 "memtap rss -p %d shows the stacks that touched it, memtap leaks -p %d "
 			 "those that allocate more", pid, other, path,
@@ -90,13 +90,13 @@ static int fail_look(const struct heap_look *l, pid_t pid, int err, __u64 max_ns
 			return fail_other(pid, other, path);
 		swapped = l->swapped ? 0 : look_swapped(l->tid);
 		if (swapped)
-			return fail_text("no malloc of glibc or musl was found in the resident "
-					 "memory of "
-					 "process %d: %s are swapped out; --swapped reads them, "
+			return fail_text("no malloc that memtap heap reads was found in the "
+					 "resident memory of process %d: %s are swapped out; --swapped reads them, "
 					 "too", pid,
 					 text_bytes(bytes, (__s64)swapped, false));
-		return fail_text("no malloc of glibc or musl was found in process %d, and memtap "
-				 "heap reads no other; use memtap leaks -p %d", pid, pid);
+		return fail_text("no malloc that memtap heap reads (glibc, musl, jemalloc, "
+				 "tcmalloc, mimalloc) was found in process %d; use memtap leaks "
+				 "-p %d", pid, pid);
 	case -EBUSY:
 		if (l->tracer)
 			return fail_text("process %d is traced by process %d and cannot be "
@@ -159,6 +159,32 @@ static int show_flame(const struct opts *o, const struct heap_look *l, const cha
 	return 0;
 }
 
+static bool is_walked(const struct heap *h, const char *name)
+{
+	static const char *const begins[NR_HEAP_ALLOCATORS] = {
+		[HEAP_GLIBC] = "glibc", [HEAP_MALLOCNG] = "musl", [HEAP_OLDMALLOC] = "musl",
+		[HEAP_JEMALLOC] = "jemalloc", [HEAP_TCMALLOC] = "tcmalloc",
+		[HEAP_MIMALLOC] = "mimalloc",
+	};
+
+	for (size_t i = 0; i < h->nr_arenas; i++) {
+		const char *begin = begins[h->arenas[i].allocator];
+
+		if (begin && !strncmp(name, begin, strlen(begin)))
+			return true;
+	}
+	return false;
+}
+
+/* Nothing was ever asked of glibc's malloc, which is all that was found. */
+static bool is_empty(const struct heap *h)
+{
+	for (size_t i = 0; i < h->nr_arenas; i++)
+		if (h->arenas[i].system || h->arenas[i].why)
+			return false;
+	return !h->nr_chunks;
+}
+
 static int show(struct ask *a, struct heap_look *l)
 {
 	const struct opts *o = a->o;
@@ -179,8 +205,7 @@ static int show(struct ask *a, struct heap_look *l)
 	page.file = o->core;
 	page.line = o->interval > 0;
 	page.other = heap_other(l->image, path, sizeof(path));
-	/* it is the one that was walked */
-	if (page.other && l->heap.allocator == HEAP_MALLOCNG && !strncmp(page.other, "musl", 4))
+	if (page.other && is_walked(&l->heap, page.other))
 		page.other = NULL;
 	if (page.other && l->core)
 		core_anonymous(l->core, &page.there, &page.mapped);
@@ -260,18 +285,17 @@ static int fail_other_core(const struct heap_look *l, const char *path)
 	const char *other = heap_other(l->image, file, sizeof(file));
 
 	if (other)
-		return fail_text("%s[%d] used %s (%s), whose heap is not walked: memtap heap "
-				 "reads only glibc's malloc and musl's mallocng; memtap leaks "
+		return fail_text("%s[%d] used %s (%s), whose heap is not walked: its structures "
+				 "were not recognized; memtap leaks "
 				 "shows allocations of a process while it runs", told->comm,
 				 told->pid, other, file);
 	if (told->truncated)
-		return fail_text("no malloc of glibc or musl was found in %s, of which %s are "
-				 "missing: it is "
-				 "%s", path, text_bytes(bytes, (__s64)told->truncated, false),
+		return fail_text("no malloc that memtap heap reads was found in %s, of which %s "
+				 "are missing: it is %s", path, text_bytes(bytes, (__s64)told->truncated, false),
 				 told->damaged ? "damaged" : "truncated");
-	return fail_text("no malloc of glibc or musl was found in %s, and memtap heap reads no "
-			 "other; "
-			 "memtap leaks shows allocations of a process while it runs", path);
+	return fail_text("no malloc that memtap heap reads (glibc, musl, jemalloc, tcmalloc, "
+			 "mimalloc) was found in %s; memtap leaks shows allocations of a process "
+			 "while it runs", path);
 }
 
 static struct held_ask asked(const struct opts *o)
@@ -286,7 +310,7 @@ static int look_core(struct ask *a)
 	const struct opts *o = a->o;
 	const struct held_ask ask = asked(o);
 	const __u64 most = copy_max_bytes();
-	char why[CORE_WHY];
+	char why[CORE_WHY], file[PATH_MAX];
 	struct heap_look l;
 	struct core *core;
 	int err = core_open(o->core, o->exe, most, &core, why);
@@ -294,6 +318,8 @@ static int look_core(struct ask *a)
 	if (err)
 		return fail_core(o->core, err, why, most);
 	err = heap_look_core(&l, core, !o->no_reach, &ask);
+	if (!err && is_empty(&l.heap) && heap_other(l.image, file, sizeof(file)))
+		err = -ENOENT;
 	if (err == -ENOENT)
 		err = fail_other_core(&l, o->core);
 	else if (err)
@@ -331,6 +357,7 @@ static int look(struct ask *a)
 	const pid_t pid = a->pid;
 	const __u64 max_ns = (o->max_pause ? o->max_pause : MAX_PAUSE_MS) * MS;
 	const struct held_ask ask = asked(o);
+	char path[PATH_MAX];
 	struct heap_look l;
 	__u64 took, had;
 	int err;
@@ -344,6 +371,8 @@ static int look(struct ask *a)
 	l.save = o->save;
 	if (!err || err == -ENOENT)
 		err = heap_look(&l, max_ns, !o->no_reach);
+	if (!err && is_empty(&l.heap) && heap_other(l.image, path, sizeof(path)))
+		err = -ENOENT;
 	if (err)
 		err = fail_look(&l, pid, err, max_ns);
 	if (!err && o->interval > 0)

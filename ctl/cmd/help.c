@@ -137,10 +137,12 @@ static const struct topic {
 	  { "memtap watch --when 'available < 5% for 20s' --do 'faults 30s'",
 	    "memtap watch --when 'process java grows > 1M/s' --do 'leaks 60s' 5" } },
 	{ "metrics", PRESSURE,
-	  "Prints memory by kind, pressure, reclaim, OOM kills and the largest cgroups,\n"
-	  "programs and slab caches as OpenMetrics text. With --textfile it writes a file\n"
-	  "that node_exporter collects; no module is needed.\n",
-	  { "memtap metrics", "memtap metrics --textfile /var/lib/node_exporter 60" } },
+	  "Prints memory by kind, pressure, reclaim, OOM kills, the largest cgroups, programs\n"
+	  "and slab caches and their growth, and the live bytes that sessions follow, as\n"
+	  "OpenMetrics text. --textfile writes a file for node_exporter, --listen serves\n"
+	  "HTTP. No module is needed.\n",
+	  { "memtap metrics --listen 127.0.0.1:9184",
+	    "memtap metrics --textfile /var/lib/node_exporter 60" } },
 	{ "push", RECORDINGS,
 	  "Sends live blocks (leaks), resident pages (rss), events or recordings as pprof,\n"
 	  "one profile for each program in a cgroup. A URL that ends with /ingest is\n"
@@ -202,12 +204,22 @@ static const struct topic {
 	    "memtap record --leaks -o leaks.memtap -p PID -d 60" } },
 	{ "report", RECORDINGS,
 	  "Prints the report of a recording; symbols come from files on this machine.\n"
-	  "Neither the module nor root is needed.\n",
+	  "Neither the module nor root is needed. DIR --outliers reads the recordings of\n"
+	  "many hosts: which hosts differ from the rest, and by what stack.\n",
 	  { "memtap report FILE", "memtap report FILE --flame page.html" } },
 	{ "diff", RECORDINGS,
 	  "Compares two recordings of the same kind: rows that changed, the largest last.\n"
-	  "Rows are matched by program and function names; --flame shows growth in red.\n",
-	  { "memtap diff BEFORE AFTER", "memtap diff BEFORE AFTER --flame diff.html" } },
+	  "Rows are matched by program and function names; --flame shows growth in red.\n"
+	  "--hosts compares two groups of hosts by what each has per second; the groups\n"
+	  "are two directories, or stand before and after --.\n",
+	  { "memtap diff BEFORE AFTER", "memtap diff --hosts OLD/*.memtap NEW/*.memtap" } },
+	{ "merge", RECORDINGS,
+	  "Makes one recording of many: of other hosts, kernels and times. Functions are\n"
+	  "matched by name; `memtap report FILE --by host` tells hosts apart. Recordings\n"
+	  "are read one by one, so that thousands need little memory; damaged ones are\n"
+	  "named and left out.\n",
+	  { "memtap merge -o ALL.memtap hosts/", "memtap merge -o ALL.memtap A.memtap B.memtap" }
+	},
 	{ "annotate", RECORDINGS,
 	  "Shows source lines with the events that each line or its callees caused. Needs\n"
 	  "debug information of the recorded programs, and their sources.\n",
@@ -319,7 +331,6 @@ void help_all(const struct cmd *cmds, size_t nr)
 	     "  Leak or cache?        memtap rss -p PID --stale 5m\n"
 	     "  Huge pages            memtap faults --huge\n"
 	     "  Java                  run the JVM with -XX:+PreserveFramePointer\n"
-	     "  No kernel headers     build on another machine: make rpm RPM_KVER=RELEASE\n"
 	     "  Remove memtap         memtap unload, then remove the package\n"
 	     "\n"
 	     "`memtap COMMAND --help` describes a command; memtap(8) is the manual.");

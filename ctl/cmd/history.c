@@ -17,6 +17,7 @@
 #include "cmd/acts.h"
 #include "cmd/until.h"
 #include "history/past.h"
+#include "history/recorded.h"
 #include "session/dev.h"
 
 #define INTERVAL	10.0
@@ -24,6 +25,7 @@
 #define MAX_BYTES	(256ULL << 20)
 #define BUDGET_NS	250000000	/* for all processes, and again for all cgroups */
 #define SYNC_NS		60000000000ULL
+#define RECORDED_ROOM	(64U << 10)
 #define SLACK_NS	200000000UL	/* a wakeup may wait for another one of its CPU */
 
 static const char *dir_of(const struct opts *o)
@@ -45,6 +47,9 @@ struct service {
 	bool killed;			/* before the last sample */
 	bool asked;			/* the module was asked once */
 	struct memtap_rec_oom *record;
+	struct recorded_look looks[2];	/* the last one, and the next one */
+	struct memtap_recorded_row *scratch;
+	struct memtap_rec_recorded *recorded;
 	int said;			/* the error that was told last; 0: none */
 };
 
@@ -123,6 +128,65 @@ static void add_ooms(struct service *s)
 	close(fd);
 }
 
+/* What the module sums up now.  False: it is not known, and the next look will see it, too. */
+static bool look_at_module(struct recorded_look *l)
+{
+	struct memtap_recorded a = {
+		.nr = MEMTAP_MAX_RECORDED, .rows_ptr = (__u64)(unsigned long)l->rows,
+	};
+	int fd, err = dev_open(&fd);
+
+	l->nr = 0;
+	l->ns = clock_ns();
+	if (err)
+		return err == -ENOENT || err == -ENXIO || err == -ENODEV;
+	err = dev_recorded(fd, &a);
+	close(fd);
+	if (err)
+		return err == -ENOTTY;
+	l->nr = a.nr < MEMTAP_MAX_RECORDED ? a.nr : MEMTAP_MAX_RECORDED;
+	l->ns = a.now_ns;
+	return true;
+}
+
+/* What waited, and what the flight recorder counted, since the last sample. */
+static void add_recorded(struct service *s)
+{
+	struct recorded_look *was = &s->looks[0], *is = &s->looks[1], swap;
+	size_t len;
+
+	if (!look_at_module(is))
+		return;
+	len = recorded_put(was, is, s->scratch, s->recorded, RECORDED_ROOM);
+	/* where there is no room now, it is told with the next sample */
+	if (len && history_add(s->w, &s->recorded->rec))
+		return;
+	swap = *was;
+	*was = *is;
+	*is = swap;
+}
+
+static bool take_memory(struct service *s)
+{
+	const size_t rows = MEMTAP_MAX_RECORDED * sizeof(*s->scratch);
+
+	s->record = calloc(1, sizeof(*s->record));
+	s->looks[0].rows = malloc(rows);
+	s->looks[1].rows = malloc(rows);
+	s->scratch = malloc(rows);
+	s->recorded = malloc(RECORDED_ROOM);
+	return s->record && s->looks[0].rows && s->looks[1].rows && s->scratch && s->recorded;
+}
+
+static void give_memory(struct service *s)
+{
+	free(s->record);
+	free(s->looks[0].rows);
+	free(s->looks[1].rows);
+	free(s->scratch);
+	free(s->recorded);
+}
+
 static bool was_killed(const struct machine *was, const struct machine *is)
 {
 	return !was || is->f.vm[VM_OOM_KILLS] != was->f.vm[VM_OOM_KILLS] ||
@@ -158,6 +222,7 @@ static int sample(struct service *s)
 	if (killed || s->killed)
 		add_ooms(s);
 	s->killed = killed;
+	add_recorded(s);
 	urgent = killed || is_short(last, &m);
 	if (!last)
 		acts_begin(&s->acts, dir_of(s->o), &m);
@@ -246,11 +311,10 @@ static int start(const struct cmd *cmd, struct opts *o)
 		return fail_text("%s", err);
 	s.at.budget_ns = BUDGET_NS;
 	s.at.follow = machine_follow();
-	s.record = calloc(1, sizeof(*s.record));
-	if (!s.record || !s.at.follow) {
+	if (!take_memory(&s) || !s.at.follow) {
 		history_end(s.w);
 		machine_follow_end(s.at.follow);
-		free(s.record);
+		give_memory(&s);
 		return fail_text("no memory");
 	}
 	s.acts.w = s.w;
@@ -259,7 +323,7 @@ static int start(const struct cmd *cmd, struct opts *o)
 	acts_end(&s.acts);
 	history_end(s.w);
 	machine_follow_end(s.at.follow);
-	free(s.record);
+	give_memory(&s);
 	return ret ? fail(ERR_PLAIN, ret, "/proc/meminfo") : 0;
 }
 

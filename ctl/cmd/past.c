@@ -6,12 +6,36 @@
 #include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/past.h"
-#include "triage/triage.h"
+#include "history/recorded.h"
+#include "triage/diagnose.h"
+
+/* How each finding developed between the two samples: two moments say nothing of a wave. */
+static int add_paces(const struct past *p, size_t first, size_t last, struct triage *t)
+{
+	const size_t step = (last - first) / PACE_MOST + 1;
+	struct pace paces[TRIAGE_FINDINGS] = { 0 };
+	const struct machine *m;
+	int err = 0;
+
+	for (size_t i = first; !err && last - first > 1 && i <= last;
+	     i += i == last || last - i >= step ? step : last - i) {
+		err = history_read(p->c, i, &m, NULL);
+		for (size_t k = 0; !err && k < t->nr_found; k++)
+			diagnose_sample(&paces[k], m->ns, diagnose_bytes(&t->found[k], m));
+	}
+	for (size_t k = 0; !err && k < t->nr_found; k++) {
+		diagnose_pace(&paces[k]);
+		if (t->found[k].grew > 0)
+			diagnose_add_pace(&t->found[k], &paces[k]);
+	}
+	return err;
+}
 
 int past_show(const struct past *p, size_t first, size_t last, struct triage_opts *o)
 {
 	const struct machine_at at = past_at(p, last);
 	struct machine before = { 0 }, now = { 0 };
+	struct recorded recorded = { 0 };
 	struct triage t;
 	int err;
 
@@ -19,13 +43,20 @@ int past_show(const struct past *p, size_t first, size_t last, struct triage_opt
 	if (!err)
 		err = history_copy(p->c, last, &now);
 	if (!err)
+		err = recorded_between(p->h, first, last, &recorded);
+	if (!err)
 		err = triage_look(&t, &at, &before, &now, false);
 	if (!err) {
+		err = add_paces(p, first, last, &t);
 		o->real_ns = p->h->samples[last].real_ns;
 		o->past = true;
-		render_triage(&t, o);
+		o->recorded = &recorded;
+		if (!err)
+			render_triage(&t, o);
 		triage_free(&t);
 	}
+	o->recorded = NULL;
+	recorded_free(&recorded);
 	machine_free(&before);
 	machine_free(&now);
 	return err;

@@ -66,6 +66,11 @@ static bool is_new(struct stream *s, __u64 real_ns)
 	return s->nr < sizeof(s->shown) / sizeof(s->shown[0]);
 }
 
+static bool is_name(const struct memtap_rec *rec)
+{
+	return rec->type == MEMTAP_REC_KSYM || rec->type == MEMTAP_REC_USYM;
+}
+
 static int put_kills(struct stream *s, const struct past *p, const struct targets *w)
 {
 	const __u64 first = p->h->samples[p->first].real_ns, last = p->h->samples[p->last].real_ns;
@@ -86,8 +91,7 @@ static int put_kills(struct stream *s, const struct past *p, const struct target
 		if (r->real_ns >= first && r->real_ns <= last && match_kill(w, r) &&
 		    is_new(s, r->real_ns)) {
 			for (; !err && names < i; names++)
-				if (p->h->events[names].rec->type != MEMTAP_REC_OOM &&
-				    !p->h->events[names].note)
+				if (is_name(p->h->events[names].rec))
 					err = put_summed(s, p->h->events[names].rec);
 			if (!err)
 				err = put_summed(s, rec);
@@ -212,6 +216,35 @@ static int show_log(const struct past *p, const struct opts *o, const struct str
 	return err;
 }
 
+/* The sum of notes "key=number" of the time. */
+static __u64 noted(const struct past *p, const char *key)
+{
+	const size_t len = strlen(key);
+	__u64 sum = 0;
+
+	for (size_t i = 0; i < p->h->nr_events; i++) {
+		const struct history_event *e = &p->h->events[i];
+
+		if (e->note && e->sample > p->first && e->sample <= p->last &&
+		    !strncmp(e->note, key, len))
+			sum += strtoull(e->note + len, NULL, 10);
+	}
+	return sum;
+}
+
+static void say_lost(const struct past *p)
+{
+	const __u64 lost = noted(p, "oom-lost="), dropped = noted(p, "dropped=");
+
+	if (lost)
+		note("%llu record%s of OOM kills had been overwritten in the module before the "
+		     "history could have %s", (unsigned long long)lost, text_s(lost),
+		     lost == 1 ? "it" : "them");
+	if (dropped)
+		note("%llu record%s had no room in a sample of the history, OOM kills perhaps",
+		     (unsigned long long)dropped, text_s(dropped));
+}
+
 int past_oom(const struct cmd *cmd, const struct opts *o)
 {
 	struct stream s = { 0 };
@@ -231,6 +264,8 @@ int past_oom(const struct cmd *cmd, const struct opts *o)
 	ret = show_records(&p, o, &w, &s);
 	if (!ret)
 		ret = show_log(&p, o, &s, &logged);
+	if (!ret)
+		say_lost(&p);
 	if (!ret && !s.nr && !logged)
 		note("the history has no OOM kill of that time%s", o->pids.nr || o->comms.nr ||
 		     o->cgroups.nr || o->filter ? " that matches" : "");

@@ -10,7 +10,9 @@
 #include "base/out.h"
 #include "base/text.h"
 #include "cmd/past.h"
+#include "history/recorded.h"
 #include "render/history_page.h"
+#include "render/triage_recorded.h"
 #include "triage/triage.h"
 
 #define TOP		20
@@ -135,6 +137,8 @@ static int see(struct story *s, const struct past *p, size_t i, const struct mac
 		s->total = m->f.mem[MEM_TOTAL];
 	if (follows)
 		to->events = triage_events(before, m) & (TRIAGE_KILL | TRIAGE_STALL);
+	if (follows && recorded_stalled(p->h, i))
+		to->events |= TRIAGE_STALL;
 	if (i == p->first || gap == GAP_NONE)
 		return 0;
 	to->gap = strdup(history_gap_text(p->h, i, text));
@@ -172,7 +176,25 @@ static int read_all(const struct past *p, const struct opts *o, struct table *t,
 	return err;
 }
 
-static void print_events(const struct story *s)
+/* Which waits the module recorded, if it did. */
+static void print_waits(const struct past *p, size_t i)
+{
+	struct recorded r;
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return;
+	if (!recorded_between(p->h, i - 1, i, &r))
+		render_recorded_line(&r, f);
+	recorded_free(&r);
+	if (!fclose(f) && len)
+		printf(": %s", text);
+	free(text);
+}
+
+static void print_events(const struct story *s, const struct past *p)
 {
 	char when[TEXT_LEN];
 
@@ -182,14 +204,27 @@ static void print_events(const struct story *s)
 		if (s->at[i].gap)
 			puts(s->at[i].gap);
 		if (what)
-			printf("%s  %s%s%s\n", text_time(when, s->at[i].real_ns),
+			printf("%s  %s%s%s", text_time(when, s->at[i].real_ns),
 			       what & TRIAGE_KILL ? "OOM kill" : "",
 			       what & TRIAGE_KILL && what & TRIAGE_STALL ? ", " : "",
 			       what & TRIAGE_STALL ? "tasks waited for memory" : "");
+		if (what & TRIAGE_STALL)
+			print_waits(p, p->first + i);
+		if (what)
+			putchar('\n');
 	}
 }
 
 /* --- JSON ------------------------------------------------------------------------------- */
+
+static void put_recorded(struct json *j, const struct past *p, size_t i)
+{
+	struct recorded r = { 0 };
+
+	if (i > p->first && !recorded_between(p->h, i - 1, i, &r))
+		render_recorded_json(j, &r);
+	recorded_free(&r);
+}
 
 static void put_row(struct json *j, const struct held *h, size_t last)
 {
@@ -230,6 +265,8 @@ static void print_json(const struct table *t, const struct story *s, const struc
 		json_bool(&j, "oom_kill", s->at[i].events & TRIAGE_KILL);
 		json_bool(&j, "stall", s->at[i].events & TRIAGE_STALL);
 		json_str(&j, "gap", s->at[i].gap);
+		if (s->at[i].events)
+			put_recorded(&j, p, p->first + i);
 		json_close(&j, '}');
 	}
 	json_close(&j, ']');
@@ -327,7 +364,7 @@ int past_report(const struct cmd *cmd, const struct opts *o)
 		printf("from %s to %s, %zu samples\n\n",
 		       text_time(a, p.h->samples[p.first].real_ns),
 		       text_time(b, p.h->samples[p.last].real_ns), s.nr);
-		print_events(&s);
+		print_events(&s, &p);
 		print_rows(&t, o, p.last, top);
 	}
 	if (!ret && o->page) {

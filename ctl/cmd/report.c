@@ -9,9 +9,11 @@
 #include "leaks/leaks.h"
 #include "leaks/run.h"
 #include "cmd/file.h"
+#include "cmd/fleet.h"
 #include "cmd/mark.h"
 #include "cmd/past.h"
 #include "cmd/show.h"
+#include "cmd/symbolize.h"
 
 #define MAX_NOTES	16
 
@@ -94,6 +96,9 @@ static int check_tables(const struct cmd *cmd, const struct snap *s, const struc
 		return usage_error(cmd->name, "%s", is_table(o) ? "--by function and dso: --sort "
 				   "is self, total, function or dso" :
 				   "--sort self and total need --by function or --by dso");
+	if (s->nr_hosts && (o->by == BY_PROCESS || o->by == BY_THREAD))
+		return usage_error(cmd->name, "a merged recording does not tell processes of a "
+				   "program apart: --by host, program, cgroup or container");
 	if (o->by == BY_THREAD && !(s->header.flags & MEMTAP_CFG_THREADS))
 		return usage_error(cmd->name, "this recording does not tell threads apart: record "
 				   "it with --by thread");
@@ -225,6 +230,16 @@ int cmd_report(const struct cmd *cmd, struct opts *o)
 	struct snap *s = NULL;
 	int ret;
 
+	ret = symbolize_check(cmd->name, o);
+	if (ret)
+		return ret;
+	if (o->outliers)
+		return fleet_outliers(cmd, o);
+	if (o->max_mem)
+		return usage_error(cmd->name, "--max-mem is for --outliers");
+	if (opt_nr_args(o) > OPT_MAX_LIST)
+		return usage_error(cmd->name, "one FILE, and at most %d events; memtap merge makes "
+				   "one of many files", OPT_MAX_LIST - 1);
 	if (o->history)
 		return past_report(cmd, o);
 	if (!o->args.nr)
@@ -249,6 +264,13 @@ int cmd_report(const struct cmd *cmd, struct opts *o)
 				"it, memtap triage --at a moment of it", o->args.at[0]);
 	else
 		ret = check(cmd, s, o);
+	if (!ret && symbolize_writes(o)) {
+		ret = symbolize_write(s, o);
+		snap_free(s);
+		return ret;
+	}
+	if (!ret && o->symbolize)
+		ret = symbolize_replace(&s, o);
 	if (!ret)
 		ret = show(s, o);
 	snap_free(s);

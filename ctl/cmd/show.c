@@ -146,7 +146,7 @@ void show_take(struct show *s, struct snap *snap)
 
 enum report_by show_by(const struct snap *s)
 {
-	return s->header.flags & MEMTAP_CFG_CHILDREN ? BY_PROGRAM : BY_PROCESS;
+	return s->nr_hosts || s->header.flags & MEMTAP_CFG_CHILDREN ? BY_PROGRAM : BY_PROCESS;
 }
 
 /* Which rows are asked for, of blocks. */

@@ -146,6 +146,15 @@ const struct elfsym_object *elfsym_objects_find(const struct elfsym_objects *o,
 	return NULL;
 }
 
+const struct elfsym_object *elfsym_objects_named(const struct elfsym_objects *o,
+						 enum elfsym_object_kind kind, const char *name)
+{
+	for (size_t i = 0; i < o->nr; i++)
+		if (o->at[i].kind == kind && !strcmp(o->at[i].name, name))
+			return &o->at[i];
+	return NULL;
+}
+
 bool elfsym_thread_local(struct elfsym *e, __u64 *size, __u64 *align)
 {
 	GElf_Phdr ph;

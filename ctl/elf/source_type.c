@@ -226,7 +226,7 @@ static bool place_bits(Dwarf_Die *die, struct cmember *m)
 	return true;
 }
 
-static bool has_name(struct source *s, Dwarf_Die *die, const char *name, size_t len)
+static bool has_name(Dwarf_Die *die, const char *name, size_t len)
 {
 	const char *is = dwarf_text_name(die);
 
@@ -267,7 +267,7 @@ static bool search(struct source *s, Dwarf_Die *record, const char *name, size_t
 		if ((tag != DW_TAG_member && !base) || dwarf_attr(&die, DW_AT_external, &attr) ||
 		    !byte_offset(&die, &bytes))
 			continue;
-		if (!base && has_name(s, &die, name, len)) {
+		if (!base && has_name(&die, name, len)) {
 			m->offset = 8 * bytes;
 			m->type = source_type_of(s, &die);
 			return place_bits(&die, m);

@@ -117,6 +117,9 @@ int elfsym_objects_load(struct elfsym *e, struct elfsym_objects **o);
 void elfsym_objects_free(struct elfsym_objects *o);
 const struct elfsym_object *elfsym_objects_find(const struct elfsym_objects *o,
 						enum elfsym_object_kind kind, __u64 vaddr);
+/* One of this name and kind, or NULL; all are looked at. */
+const struct elfsym_object *elfsym_objects_named(const struct elfsym_objects *o,
+						 enum elfsym_object_kind kind, const char *name);
 /* What each thread has of it; false: nothing. */
 bool elfsym_thread_local(struct elfsym *e, __u64 *size, __u64 *align);
 /* Is this address of the file's in one of its segments, also behind the part that is a file's? */

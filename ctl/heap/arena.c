@@ -14,7 +14,6 @@
 #define LEAST_EMPTY	8		/* lists */
 #define MOST_BAD	8		/* lists, of a main arena that was written over */
 #define LAST_LIST	((NR_LISTS - 1) * 16ULL)
-#define MAX_ARENAS	32768U		/* that a chunk's number of it has room for */
 
 /* Of the lists in it: glibc 2.27 to 2.42; since 2.43, without those of small chunks; before */
 static const unsigned int places[] = { 112, 24, 104 };
@@ -118,7 +117,7 @@ static int read_arena(struct heap *h, struct heap_words *w, __u64 at, unsigned i
 	struct heap_arena *a;
 	__u64 head;
 
-	if (h->nr_arenas == MAX_ARENAS)
+	if (h->nr_arenas == HEAP_ARENAS)
 		return -E2BIG;
 	a = add_arena(h);
 	if (!a)

@@ -191,6 +191,8 @@ bool heap_maybe_cached(const struct heap *h, const struct heap_chunk *c, const _
 {
 	const struct heap_chunk *cache;
 
+	if (!c->mapped && h->arenas[c->arena].allocator != HEAP_GLIBC)
+		return !h->other_caches && heap_usable(c) <= h->cache_most;
 	if (c->mapped || h->no_caches)
 		return false;
 	if (!h->caches && !h->empty_caches)

@@ -104,17 +104,17 @@ int heap_each_unused(const struct heap *h, int (*fn)(__u64 start, __u64 end, voi
 
 		if (!heap_is_sure(h, p->arena))
 			continue;
-		while (i < h->nr_chunks && h->chunks[i].at < p->start)
+		while (i < h->nr_chunks && h->chunks[i].at + HEAP_HEAD < p->start)
 			i++;
-		for (; i < h->nr_chunks && h->chunks[i].at < p->end && !ret; i++) {
+		for (; i < h->nr_chunks && h->chunks[i].at + HEAP_HEAD < p->end && !ret; i++) {
 			const struct heap_chunk *c = &h->chunks[i];
 
 			if (c->state != HEAP_USED)
 				continue;
 			if (c->at + HEAP_HEAD > from)
 				ret = fn(from, c->at + HEAP_HEAD, ctx);
-			/* the first word of the next one is still its own */
-			from = c->at + c->size + HEAP_HEAD / 2;
+			/* (of glibc's, the first word of the next one is still its own) */
+			from = c->at + HEAP_HEAD + heap_usable(c);
 		}
 		if (!ret && from < p->end)
 			ret = fn(from, p->end, ctx);

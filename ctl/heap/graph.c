@@ -49,6 +49,8 @@ void graph_free(struct graph *g)
 {
 	addr_index_free(&g->index);
 	free(g->is_sure);
+	free(g->shape);
+	free(g->shapes);
 	free(g->opaque);
 	free(g->ends);
 	free(g->edges);
@@ -111,6 +113,7 @@ int graph_scan(const struct graph *g, __u64 start, __u64 end, bool starts_only, 
 }
 
 struct of_block {
+	const struct graph *g;
 	__u32 block;
 	graph_word_fn fn;
 	void *ctx;
@@ -120,12 +123,14 @@ static int not_itself(void *ctx, __u64 at, __u64 word, __u32 block)
 {
 	const struct of_block *o = ctx;
 
-	return block == o->block ? 0 : o->fn(o->ctx, at, word, block);
+	if (block == o->block || !graph_is_edge(o->g, o->block, at))
+		return 0;
+	return o->fn(o->ctx, at, word, block);
 }
 
 int graph_scan_block(const struct graph *g, __u32 block, graph_word_fn fn, void *ctx)
 {
-	struct of_block o = { block, fn, ctx };
+	struct of_block o = { g, block, fn, ctx };
 
 	return graph_scan(g, graph_addr(g, block), graph_used_end(g, block), false, not_itself,
 			  &o);
@@ -149,6 +154,36 @@ bool graph_read(const struct graph *g, __u64 addr, void *to, size_t len)
 		any |= from != NULL;
 	}
 	return any;
+}
+
+/* ---- which words of blocks are edges ---- */
+
+#define MOST_SHAPES	255U
+
+static bool same_shape(const struct graph_shape *a, const struct graph_shape *b)
+{
+	return a->skip == b->skip && a->end == b->end && a->from == b->from &&
+	       a->stride == b->stride;
+}
+
+int graph_set_shape(struct graph *g, __u32 block, const struct graph_shape *s)
+{
+	size_t i = 0;
+
+	if (!g->shape) {
+		g->shape = calloc(g->nr_chunks + 1UL, sizeof(*g->shape));
+		g->shapes = calloc(MOST_SHAPES, sizeof(*g->shapes));
+		if (!g->shape || !g->shapes)
+			return -ENOMEM;
+	}
+	while (i < g->nr_shapes && !same_shape(&g->shapes[i], s))
+		i++;
+	if (i == MOST_SHAPES)
+		return 0;
+	if (i == g->nr_shapes)
+		g->shapes[g->nr_shapes++] = *s;
+	g->shape[block] = (__u8)(i + 1);
+	return 0;
 }
 
 /* ---- how far blocks are in use ---- */
@@ -263,6 +298,7 @@ void graph_sort_edges(struct graph *g)
 struct search {
 	struct graph *g;
 	__u32 *next;			/* word of a block that is looked at next, by number */
+	__u32 from;			/* whose words these are */
 	__u32 found;
 	__u64 found_at;
 };
@@ -272,7 +308,7 @@ static int is_new(void *ctx, __u64 at, __u64 word, __u32 block)
 	struct search *s = ctx;
 
 	(void)word;
-	if (s->g->number[block])
+	if (s->g->number[block] || !graph_is_edge(s->g, s->from, at))
 		return 0;
 	s->found = block;
 	s->found_at = at;
@@ -288,6 +324,7 @@ static bool go_on(struct search *s, __u32 at)
 	const __u64 end = graph_used_end(g, node);
 	__u64 next;
 
+	s->from = node;
 	if (!graph_scan(g, addr + WORD * (__u64)s->next[at], end, false, is_new, s)) {
 		s->next[at] = UINT32_MAX;
 		return false;

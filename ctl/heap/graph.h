@@ -27,6 +27,7 @@ struct graph_view {
  */
 enum graph_tier {
 	GRAPH_LASTING,			/* variables, thread-local ones, other memory */
+	GRAPH_INTERPRETER,		/* what an interpreter keeps of the program's objects */
 	GRAPH_RUNNING,			/* live frames of stacks, registers */
 	GRAPH_DOUBTFUL,			/* left behind in text and vectors, as it looks */
 	GRAPH_STALE,			/* where stacks were, below their stack pointers */
@@ -37,6 +38,14 @@ enum graph_tier {
 struct graph_end {
 	__u32 block;
 	__u64 end;			/* address */
+};
+
+/* Of some blocks not all words are edges: those of a shape have the same ones. */
+struct graph_shape {
+	__u64 skip;			/* of the first 64 words, by bit: none */
+	__u64 end;			/* bytes, behind which there is none; 0: all of it */
+	__u64 from, stride;		/* from so many bytes on, each first word of so many bytes is
+					 * none; stride 0: all are */
 };
 
 /* An address in a root. */
@@ -56,6 +65,9 @@ struct graph {
 	__u64 *opaque;			/* by chunk, a bit; or NULL: not all words are edges */
 	struct graph_end *ends;		/* by block, once sorted: words behind are no edges */
 	size_t nr_ends, room_ends;
+	__u8 *shape;			/* by chunk: its number, from 1 on; or NULL */
+	struct graph_shape *shapes;
+	size_t nr_shapes;
 	struct addr_index index;
 	__u64 low, high;		/* all chunks are there */
 	struct graph_edge *edges;	/* by graph_search(): by root, the better tier first */
@@ -81,12 +93,31 @@ static inline bool graph_is_block(const struct graph *g, __u32 chunk)
 {
 	const struct heap_chunk *c = &g->chunks[chunk];
 
-	return c->state == HEAP_USED && (c->mapped || g->is_sure[c->arena]);
+	return c->state == HEAP_USED && (c->mapped || c->pooled || g->is_sure[c->arena]);
 }
 
 static inline bool graph_is_opaque(const struct graph *g, __u32 chunk)
 {
 	return g->opaque && g->opaque[chunk / 64] >> chunk % 64 & 1;
+}
+
+/* Of many shapes, the last ones are all edges.  -ENOMEM */
+int graph_set_shape(struct graph *g, __u32 block, const struct graph_shape *s);
+/* May the word at @at in @block be an edge, by its shape? */
+static inline bool graph_is_edge(const struct graph *g, __u32 block, __u64 at)
+{
+	const struct graph_shape *s;
+	__u64 offset;
+
+	if (!g->shape || !g->shape[block])
+		return true;
+	s = &g->shapes[g->shape[block] - 1];
+	offset = at - (g->chunks[block].at + HEAP_HEAD);
+	if (s->end && offset >= s->end)
+		return false;
+	if (offset < 64 * 8 && s->skip >> offset / 8 & 1)
+		return false;
+	return !s->stride || offset < s->from || (offset - s->from) % s->stride;
 }
 
 /* -ENOMEM; of many, some are left out */

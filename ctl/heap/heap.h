@@ -7,8 +7,8 @@
 #include <linux/types.h>
 
 /*
- * The heap of glibc's malloc, by its own chunks, or of musl's mallocng, for 64-bit processes, from
- * memory contents alone.  Everything is checked against other data of malloc.  What does not add
+ * The heap of glibc's malloc, by its own chunks, or of other allocators by their structures, for
+ * 64-bit processes, from memory contents alone.  Everything is checked against other data of malloc.  What does not add
  * up is reported, and not counted.
  *
  * This code does not access processes: memory is read through a callback.
@@ -26,7 +26,7 @@ struct heap_memory {
 	 * and the rest is said (.unknown).
 	 */
 	bool passing;
-	bool others;			/* where there is no glibc's malloc: musl's mallocng, too */
+	bool others;			/* other allocators than glibc's, too */
 };
 
 struct heap_area {
@@ -48,23 +48,45 @@ enum heap_state {
 /* Sorted by address; free ones, too, but not what is at the top. */
 struct heap_chunk {
 	__u64 at;			/* of its head; 16 bytes before what malloc returned */
-	__u64 size : 44;		/* bytes of the heap that it takes */
+	__u64 size : 43;		/* bytes of the heap that it takes */
 	__u64 state : 3;		/* enum heap_state */
 	__u64 mapped : 1;		/* it has a mapping of its own, and no arena */
-	__u64 tight : 1;		/* mallocng's: the next one begins 4 bytes behind */
-	__u64 arena : 15;		/* number, 0: the main one */
+	__u64 tail : 2;			/* enum heap_tail */
+	__u64 pooled : 1;		/* in a pool of another allocator's (python.h): no head */
+	__u64 arena : 14;		/* number, 0: the main one */
 };
 
 #define HEAP_HEAD	16ULL		/* bytes before a block */
+#define HEAP_ARENAS	16384U		/* that a chunk's number of it has room for */
+
+/* What is between a block and the next one: */
+enum heap_tail {
+	HEAP_HEAD_TAIL,			/* the size of the next one, 8 bytes */
+	HEAP_TIGHT_TAIL,		/* mallocng's: 4 bytes */
+	HEAP_NO_TAIL,			/* nothing: sizes are known from elsewhere */
+	HEAP_FULL_TAIL,			/* 16 bytes */
+};
 
 /* What malloc_usable_size() says: what was asked for, and of glibc's some bytes more. */
 static inline __u64 heap_usable(const struct heap_chunk *c)
 {
-	return c->size - (c->mapped ? HEAP_HEAD : c->tight ? HEAP_HEAD / 4 : HEAP_HEAD / 2);
+	static const __u8 tails[] = { HEAP_HEAD / 2, HEAP_HEAD / 4, 0, HEAP_HEAD };
+
+	return c->size - (c->mapped ? HEAP_HEAD : tails[c->tail]);
 }
 
 struct heap_sums {
 	__u64 blocks[NR_HEAP_STATES], bytes[NR_HEAP_STATES];
+};
+
+enum heap_allocator {
+	HEAP_GLIBC,
+	HEAP_MALLOCNG,			/* musl's, since 1.2.1 */
+	HEAP_JEMALLOC,
+	HEAP_TCMALLOC,
+	HEAP_MIMALLOC,
+	HEAP_OLDMALLOC,			/* musl's, before 1.2.1 */
+	NR_HEAP_ALLOCATORS
 };
 
 struct heap_arena {
@@ -72,6 +94,7 @@ struct heap_arena {
 	__u32 lists;			/* and how far in it the lists of free chunks are */
 	__u32 libc;			/* number, 0: the first one; dlmopen() makes more */
 	__u32 number;			/* among its libc's, 0: its main one */
+	enum heap_allocator allocator;
 	__u64 system;			/* bytes that it says it has of the kernel */
 	__u64 top, top_at;		/* bytes at its end that nobody has, and where */
 	__u64 heads;			/* of malloc's own needs, beside blocks */
@@ -99,10 +122,8 @@ struct heap_gap {
 	const char *why;
 };
 
-enum heap_allocator { HEAP_GLIBC, HEAP_MALLOCNG };
-
 struct heap {
-	enum heap_allocator allocator;
+	enum heap_allocator allocator;	/* of the first arena */
 	struct heap_arena *arenas;	/* [0] is the main one */
 	size_t nr_arenas, room_arenas;
 	struct heap_chunk *chunks;
@@ -113,6 +134,9 @@ struct heap {
 	size_t nr_gaps, room_gaps;
 	size_t nr_libcs;
 	bool arenas_missing;		/* the circle of arenas is broken: there may be more */
+	const char *others_missing;	/* what is inconsistent of another allocator, so that some
+					 * of its blocks are not known; NULL: nothing; and where: */
+	__u64 others_missing_at;
 	struct heap_sums mapped;	/* blocks with mappings of their own */
 	__u64 mapped_says;		/* bytes of them, as malloc counts them, */
 	__u64 mapped_unknown;		/* of which these were not found */
@@ -120,6 +144,8 @@ struct heap {
 	size_t caches;			/* of threads, in which something is, */
 	size_t empty_caches;		/* and those that have nothing yet */
 	__u64 cache_key;		/* second word of each block in one; 0: not known */
+	size_t other_caches;		/* of threads, of other allocators than glibc's; if 0: */
+	__u64 cache_most;		/* bytes that a block in one of them may have */
 	bool no_caches;			/* there is none, since nothing was freed yet */
 	bool keyed_by_place;		/* it is the cache that it is in */
 	__u64 top_pad;			/* bytes that it takes ahead, and keeps (M_TOP_PAD); */

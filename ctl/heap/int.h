@@ -7,10 +7,15 @@
  *	salvage.c	the same for arenas that do not add up
  *	main_arena.c	the pieces of a main arena
  *	arena.c		find arenas
+ *	other.c		what walkers of other allocators share
  *	mapped.c	blocks with mappings of their own
  *	cached.c	chunks marked in use, but free by malloc's lists
  *	chunks.c	store the results
  *	mallocng.c	another allocator: musl's
+ *	jemalloc*.c	another one: jemalloc
+ *	tcmalloc*.c	another one: tcmalloc of gperftools
+ *	mimalloc.c	another one: mimalloc
+ *	oldmalloc.c	another one: musl's before mallocng
  *	words.c		read memory by words
  */
 #include "heap/heap.h"
@@ -55,8 +60,29 @@ bool word_at(struct heap_words *w, __u64 addr, __u64 *to);
 
 /* Can be read from here on, as far as is known; or @end. */
 __u64 words_next(struct heap_words *w, __u64 addr, __u64 end);
+/* The same, by pages: that of it, which may begin before @addr; or @end. */
+__u64 words_page(struct heap_words *w, __u64 addr, __u64 end);
 /* Why it cannot be read, or @other. */
 const char *words_why(struct heap_words *w, __u64 addr, const char *other);
+
+/* A page of a table: what was never touched is empty.  False: it cannot be read. */
+bool words_page_at(struct heap_words *w, __u64 addr, __u64 page[PAGE / WORD]);
+
+/* ---- other.c: for allocators that have no heads of blocks ---- */
+
+/* The mapping that has @addr, or NULL.  They are sorted. */
+const struct heap_area *heap_area_of(const struct heap_area *areas, size_t nr, __u64 addr);
+/* Data of a file from the mapping *@i on, with the zeros behind it; *@i: the last one of it. */
+struct heap_area heap_data_at(const struct heap_area *areas, size_t nr, size_t *i);
+int heap_add_arena(struct heap *h, const struct heap_arena *a, size_t *index);
+int heap_add_block(struct heap *h, size_t arena, __u64 block, __u64 size, enum heap_state state);
+/* Something that leads to blocks, or says that they are free, is inconsistent; the first is kept. */
+void heap_miss(struct heap *h, const char *what, __u64 at);
+/* What of arenas from number @arena on no chunk from number @chunk on has is the allocator's. */
+void heap_sum_rest(struct heap *h, size_t arena, size_t chunk);
+/* All memory that is not @h's, of all mappings, or of one kind only. */
+int heap_each_beside(struct heap *h, const struct heap_area *areas, size_t nr, bool anonymous,
+		     int (*fn)(void *ctx, __u64 start, __u64 end), void *ctx);
 
 /* ---- arena.c ---- */
 
@@ -147,6 +173,17 @@ int mapped_find(struct heap *h, const struct heap_places *places, const struct h
 
 /* musl's; -ENOENT: it is not there */
 int mallocng_walk(struct heap *h, const struct heap_area *areas, size_t nr, struct heap_words *w);
+
+/* ---- jemalloc.c ---- */
+
+/* All that there are; -ENOENT: there is none.  What was found before stays. */
+int jemalloc_walk(struct heap *h, const struct heap_area *areas, size_t nr, struct heap_words *w);
+
+/* ---- tcmalloc.c, mimalloc.c, oldmalloc.c: the same ---- */
+
+int tcmalloc_walk(struct heap *h, const struct heap_area *areas, size_t nr, struct heap_words *w);
+int oldmalloc_walk(struct heap *h, const struct heap_area *areas, size_t nr, struct heap_words *w);
+int mimalloc_walk(struct heap *h, const struct heap_area *areas, size_t nr, struct heap_words *w);
 
 /* ---- cached.c ---- */
 

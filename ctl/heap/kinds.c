@@ -26,6 +26,7 @@ static const char *const what_names[NR_KIND_WHATS] = {
 	[KIND_SYMBOL] = "symbol", [KIND_STRING] = "string", [KIND_TEXT] = "text",
 	[KIND_VECTOR] = "vector", [KIND_POINTERS] = "pointers", [KIND_TREE] = "tree",
 	[KIND_LIST] = "list", [KIND_ZERO] = "zero",
+	[KIND_OBJECT] = "python", [KIND_PART] = "python-part", [KIND_FREED] = "python-freed",
 };
 
 const char *kind_what_name(enum kind_what what)
@@ -142,14 +143,31 @@ static __u32 simple(struct kinds *k, enum kind_what what, __u64 size)
 	return add_kind(k, &(struct kind){ .what = what, .of = KIND_NONE, .size = size });
 }
 
+/* Of what language it is an object; or KIND_NONE. */
+static __u32 by_language(struct kinds *k, __u32 block)
+{
+	const struct kind_names *names = k->names;
+	struct kind key;
+
+	return names && names->known && names->known(names->known_ctx, block, &key) ?
+	       add_kind(k, &key) : KIND_NONE;
+}
+
+static bool is_known(const struct kinds *k, __u32 block)
+{
+	return k->at[k->of[block]].what >= KIND_OBJECT;
+}
+
 static __u32 classify(struct kinds *k, __u32 block)
 {
 	const struct graph *g = k->g;
 	const __u64 addr = graph_addr(g, block), size = heap_usable(&g->chunks[block]);
 	const size_t len = size < LOOKS_LEN ? (size_t)size : LOOKS_LEN;
 	__u64 words[LOOKS_WORDS] = { 0 };
-	__u32 kind = KIND_NONE;
+	__u32 kind = by_language(k, block);
 
+	if (kind != KIND_NONE)
+		return kind;
 	if (!graph_read(g, addr, words, len) || looks_zero(g, addr, size, words, len))
 		return simple(k, KIND_ZERO, 0);
 	kind = by_words(k, words, len / WORD);
@@ -194,7 +212,8 @@ static int look_at_owner(void *ctx, __u64 at, __u64 word, __u32 block)
 	__u32 found;
 
 	if (word != graph_addr(g, block) || what == KIND_STRING || what == KIND_LIST ||
-	    what == KIND_TREE || !graph_read(g, at - 2 * WORD, words, sizeof(words)))
+	    what == KIND_TREE || is_known(k, block) ||
+	    !graph_read(g, at - 2 * WORD, words, sizeof(words)))
 		return 0;
 	if (may_be_string(what) && looks_string(g, words, word, heap_usable(&g->chunks[block]),
 						what == KIND_TEXT)) {
@@ -340,7 +359,12 @@ const char *kind_name(const struct kinds *k, __u32 id, char *text, size_t len)
 
 	switch (kind->what) {
 	case KIND_CLASS:
+	case KIND_OBJECT:
+	case KIND_PART:
 		return kind->symbol;
+	case KIND_FREED:
+		snprintf(text, len, "looks like a freed %s", kind->symbol);
+		return text;
 	case KIND_CLASSES:
 		snprintf(text, len, "looks like an array of %s", kind->symbol);
 		return text;

@@ -21,6 +21,9 @@ enum kind_what {
 	KIND_TREE,			/* nodes of std::map and its like, by size, */
 	KIND_LIST,			/* of doubly linked lists, by size */
 	KIND_ZERO,
+	KIND_OBJECT,			/* of Python; and */
+	KIND_PART,			/* what belongs to one, such as the items of a list; */
+	KIND_FREED,			/* as it looks, one that was freed, and its memory kept */
 	NR_KIND_WHATS
 };
 
@@ -30,7 +33,7 @@ const char *kind_what_name(enum kind_what what);
 struct kind {
 	enum kind_what what;
 	__u32 of;			/* POINTERS: kind of what they lead to, or KIND_NONE */
-	__u64 word;			/* CLASS, CLASSES, SYMBOL: the address */
+	__u64 word;			/* CLASS, CLASSES, SYMBOL, OBJECT: the address */
 	__u64 size;			/* SIZE, TREE, LIST: usable bytes at most; SYMBOL: where the
 					 * word stands */
 	__u64 blocks, bytes;		/* bytes of the heap, with their heads */
@@ -48,6 +51,9 @@ struct kind_names {
 	/* What is there; its name for free(), or NULL: it is OTHER.  Asked once for each. */
 	enum kind_word (*look)(void *ctx, __u64 word, char **name);
 	void *ctx;
+	/* Or NULL: of blocks whose kind is known otherwise, its key; .symbol is not freed. */
+	bool (*known)(void *ctx, __u32 block, struct kind *key);
+	void *known_ctx;
 };
 
 struct kind_word_name;

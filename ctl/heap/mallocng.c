@@ -109,7 +109,7 @@ static __u64 stride_of(const struct record *r)
 static int add_chunk(struct groups *g, __u64 block, __u64 usable, enum heap_state state)
 {
 	return heap_add(g->h, &(struct heap_chunk){ .at = block - HEAP_HEAD,
-						    .size = usable + TAIL, .tight = true,
+						    .size = usable + TAIL, .tail = HEAP_TIGHT_TAIL,
 						    .state = state });
 }
 
@@ -323,7 +323,7 @@ int mallocng_walk(struct heap *h, const struct heap_area *areas, size_t nr, stru
 		return -ENOMEM;
 	h->nr_arenas = h->room_arenas = h->nr_libcs = 1;
 	h->arenas[0].at = at;
-	h->allocator = HEAP_MALLOCNG;
+	h->arenas[0].allocator = HEAP_MALLOCNG;
 	h->no_caches = true;
 	err = take_all(&g, &k);
 	heap_sort(h);

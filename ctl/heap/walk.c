@@ -145,18 +145,14 @@ static void sum_up(struct heap *h)
 	}
 }
 
-static int walk_all(struct heap *h, struct heap_places *places, const struct heap_area *areas,
-		    size_t nr, struct heap_words *w)
+static int walk_glibc(struct heap *h, struct heap_places *places, const struct heap_area *areas,
+		      size_t nr, struct heap_words *w)
 {
 	struct heap_spans spans;
 	int err = find_spans(&spans, areas, nr);
 
 	if (!err)
 		err = arenas_find(h, places, areas, nr, w);
-	if (err == -ENOENT && w->m->others && !w->m->passing) {
-		free(spans.at);
-		return mallocng_walk(h, areas, nr, w);
-	}
 	for (size_t i = 0; !err && i < h->nr_arenas; i++)
 		err = walk_arena(h, i, &places->at[h->arenas[i].libc], &spans, w);
 	heap_sort(h);
@@ -167,6 +163,61 @@ static int walk_all(struct heap *h, struct heap_places *places, const struct hea
 		err = cached_find(h, w);
 	free(spans.at);
 	return err;
+}
+
+/* A program that has another malloc does not use libc's; or some of its libraries do. */
+static bool is_used(const struct heap *h)
+{
+	for (size_t i = 0; i < h->nr_arenas; i++)
+		if (h->arenas[i].system || h->arenas[i].why)
+			return true;
+	return false;
+}
+
+/* All that there are, beside what is there; -ENOENT: there is none. */
+static int walk_others(struct heap *h, const struct heap_area *areas, size_t nr,
+		       struct heap_words *w)
+{
+	static int (*const others[])(struct heap *h, const struct heap_area *areas, size_t nr,
+				     struct heap_words *w) = { jemalloc_walk, tcmalloc_walk,
+							       mimalloc_walk };
+	int err = -ENOENT, one;
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		one = others[i](h, areas, nr, w);
+		if (one && one != -ENOENT)
+			return one;
+		err = one ? err : 0;
+	}
+	return err;
+}
+
+static int walk_all(struct heap *h, struct heap_places *places, const struct heap_area *areas,
+		    size_t nr, struct heap_words *w)
+{
+	struct heap instead = { .nr_arenas = 0 };
+	int err = walk_glibc(h, places, areas, nr, w), other;
+
+	if ((err && err != -ENOENT) || !w->m->others || w->m->passing)
+		return err;
+	if (err)
+		err = mallocng_walk(h, areas, nr, w);
+	if (err == -ENOENT)
+		err = oldmalloc_walk(h, areas, nr, w);
+	if (err && err != -ENOENT)
+		return err;
+	if (err || is_used(h)) {
+		other = walk_others(h, areas, nr, w);
+		return other == -ENOENT ? err : other;
+	}
+	other = walk_others(&instead, areas, nr, w);
+	if (other) {
+		heap_free(&instead);
+		return other == -ENOENT ? 0 : other;
+	}
+	heap_free(h);
+	*h = instead;
+	return 0;
 }
 
 int heap_walk(struct heap *h, const struct heap_area *areas, size_t nr,
@@ -188,7 +239,8 @@ int heap_walk(struct heap *h, const struct heap_area *areas, size_t nr,
 		return err;
 	}
 	sum_up(h);
-	h->whole = !h->arenas_missing;
+	h->allocator = h->nr_arenas ? h->arenas[0].allocator : HEAP_GLIBC;
+	h->whole = !h->arenas_missing && !h->others_missing;
 	for (size_t i = 0; i < h->nr_arenas; i++)
 		h->whole &= !h->arenas[i].why && !h->arenas[i].changed && !h->arenas[i].unknown;
 	h->complete = h->whole && !h->mapped_why && !h->mapped_unknown;

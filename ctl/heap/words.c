@@ -59,9 +59,24 @@ __u64 words_next(struct heap_words *w, __u64 addr, __u64 end)
 	return w->m->next ? w->m->next(w->m->ctx, addr, end) : addr;
 }
 
+__u64 words_page(struct heap_words *w, __u64 addr, __u64 end)
+{
+	const __u64 next = words_next(w, addr, end);
+
+	return next < end ? next & ~(PAGE - 1) : end;
+}
+
 const char *words_why(struct heap_words *w, __u64 addr, const char *other)
 {
 	const char *why = w->m->why ? w->m->why(w->m->ctx, addr) : NULL;
 
 	return why ? why : other;
+}
+
+bool words_page_at(struct heap_words *w, __u64 addr, __u64 page[PAGE / WORD])
+{
+	if (words_at(w, addr, page, PAGE))
+		return true;
+	memset(page, 0, PAGE);
+	return !words_why(w, addr, NULL);
 }

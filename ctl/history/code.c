@@ -5,49 +5,11 @@
 #include <string.h>
 
 #include "history/int.h"
+#include "history/leb.h"
 
 enum op { OP_SAME, OP_GONE, OP_CHANGED, OP_NEW, OP_LEFT };
 
 /* --- writing ---------------------------------------------------------------------- */
-
-struct to {
-	__u8 *at;
-	size_t len, room;
-	bool full;
-};
-
-static void put_byte(struct to *to, __u8 v)
-{
-	if (to->len == to->room)
-		to->full = true;
-	else
-		to->at[to->len++] = v;
-}
-
-static void put(struct to *to, __u64 v)
-{
-	for (; v >= 0x80; v >>= 7)
-		put_byte(to, (__u8)(v | 0x80));
-	put_byte(to, (__u8)v);
-}
-
-static void put_text(struct to *to, const char *text)
-{
-	const size_t len = strlen(text);
-
-	put(to, len);
-	if (len > to->room - to->len) {
-		to->full = true;
-		return;
-	}
-	memcpy(to->at + to->len, text, len);
-	to->len += len;
-}
-
-static __u64 zigzag(__u64 delta)
-{
-	return delta << 1 ^ (delta >> 63 ? ~0ULL : 0);
-}
 
 /* Did any number change? */
 static bool put_numbers(struct to *to, const __u64 *was, const __u64 *is, size_t nr)
@@ -236,31 +198,6 @@ int code_map_make(struct code_map *map, const char *text, size_t len)
 		map->nr_tables++;
 	}
 	return text < end && map->nr_tables ? 0 : -EBADMSG;
-}
-
-struct from {
-	const __u8 *at, *end;
-	bool bad;
-};
-
-static __u64 get(struct from *f)
-{
-	__u64 v = 0;
-
-	for (int shift = 0; shift < 64; shift += 7) {
-		if (f->at == f->end)
-			break;
-		v |= (__u64)(*f->at & 0x7f) << shift;
-		if (!(*f->at++ & 0x80))
-			return v;
-	}
-	f->bad = true;
-	return 0;
-}
-
-static __u64 unzigzag(__u64 v)
-{
-	return v >> 1 ^ (v & 1 ? ~0ULL : 0);
 }
 
 /* Changes of a row, which our numbers are changed by. */

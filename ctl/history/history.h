@@ -85,7 +85,10 @@ struct history_segment {
 	size_t first, nr;		/* its samples */
 };
 
-/* What happened before a sample: a NOTE, an OOM, names for it (KSYM, USYM), as written. */
+/*
+ * What happened before a sample: a NOTE, an OOM, names for it (KSYM, USYM), RECORDED
+ * (history/recorded.h), as written.
+ */
 struct history_event {
 	size_t sample;
 	const struct memtap_rec *rec;

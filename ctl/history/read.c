@@ -265,7 +265,9 @@ static int add_events(struct indexing *x, const struct scan *sc, size_t from, si
 		if (rec->type == MEMTAP_REC_NOTE ?
 		    !!memchr((const char *)rec + head, 0, rec->len - head) :
 		    rec->type == MEMTAP_REC_OOM || rec->type == MEMTAP_REC_KSYM ||
-		    rec->type == MEMTAP_REC_USYM)
+		    rec->type == MEMTAP_REC_USYM ||
+		    (rec->type == MEMTAP_REC_RECORDED &&
+		     rec->len >= sizeof(struct memtap_rec_recorded)))
 			err = add_event(x, rec);
 	}
 	return err;

@@ -23,6 +23,7 @@
 #define SEGMENT_NS	(6 * 3600 * 1000000000ULL)
 #define PENDING_MOST	(256U << 10)
 #define HEAD_MOST	(64U << 10)	/* of what stands before the first sample */
+#define KEPT_ZEROS	4096		/* more than a sample ends with */
 #define WINDOW		(256U << 10)	/* of the file, kept in memory */
 
 struct history_writer {
@@ -504,6 +505,55 @@ static int open_dir(struct history_writer *w, char err[HISTORY_ERR])
 	return -EBUSY;
 }
 
+/* Behind the last byte of the first @len that is not 0. */
+static off_t end_of_data(const struct history_writer *w, int fd, off_t len)
+{
+	ssize_t n;
+
+	while (len) {
+		const off_t from = len > PENDING_MOST ? len - PENDING_MOST : 0;
+
+		n = pread(fd, w->buf, (size_t)(len - from), from);
+		if (n <= 0)
+			return -1;
+		for (; n; n--)
+			if (w->buf[n - 1])
+				return from + n;
+		len = from;
+	}
+	return 0;
+}
+
+/*
+ * A segment that was not closed still has all the room that it took: a service that is killed
+ * again and again would so cost the history.  The zeros that a sample ends with are left.
+ */
+static void give_back(struct history_writer *w)
+{
+	char name[SEGMENT_NAME];
+	struct timespec times[2];
+	struct stock s;
+	struct stat st;
+	off_t end;
+	int fd;
+
+	if (take_stock(w, &s) || !s.last)
+		return;
+	segment_name(s.last, name);
+	fd = openat(w->dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
+		end = end_of_data(w, fd, st.st_size);
+		times[0] = st.st_atim;
+		times[1] = st.st_mtim;
+		/* (when it was written last decides when it is deleted) */
+		if (end >= 0 && end + KEPT_ZEROS < st.st_size && !ftruncate(fd, end + KEPT_ZEROS))
+			futimens(fd, times);
+	}
+	close(fd);
+}
+
 int history_begin(struct history_writer **out, const struct history_opts *o,
 		  char err[HISTORY_ERR])
 {
@@ -526,11 +576,13 @@ int history_begin(struct history_writer **out, const struct history_opts *o,
 	w->most = w->most > SEGMENT_MOST ? SEGMENT_MOST : w->most < SEGMENT_LEAST ? SEGMENT_LEAST :
 		  w->most;
 	ret = open_dir(w, err);
-	if (ret)
+	if (ret) {
 		history_end(w);
-	else
-		*out = w;
-	return ret;
+		return ret;
+	}
+	give_back(w);
+	*out = w;
+	return 0;
 }
 
 void history_end(struct history_writer *w)

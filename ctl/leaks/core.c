@@ -295,6 +295,9 @@ static const char *why_not(const struct image *i, __u64 addr)
 
 	if (s && at >= s->there && at < s->bytes)
 		return c->in.damaged ? "the file is damaged" : "the core file is truncated";
+	/* (what a process never touched is not saved) */
+	if (c->told.saved && !c->told.swapped)
+		return NULL;
 	return !s || at >= s->bytes ? "the core file does not have it" : NULL;
 }
 

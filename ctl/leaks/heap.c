@@ -84,7 +84,8 @@ static int find_blocks(const struct heap *h, struct reach_block **blocks, size_t
 	for (size_t i = 0; !err && i < h->nr_chunks; i++) {
 		const struct heap_chunk *c = &h->chunks[i];
 
-		if (c->state != HEAP_USED || (!c->mapped && !heap_is_sure(h, c->arena)))
+		/* (of other allocators' pools nothing is said to be lost: they are roots) */
+		if (c->state != HEAP_USED || c->pooled || (!c->mapped && !heap_is_sure(h, c->arena)))
 			continue;
 		(*blocks)[(*nr)++] = (struct reach_block){ .addr = c->at + HEAP_HEAD,
 							   .size = heap_usable(c) };
@@ -209,7 +210,7 @@ struct parts {
 static int find_held(struct job *j, const struct parts *p)
 {
 	const struct held_input in = { &j->layout, &j->memory, &j->out->heap, &p->roots,
-				       &p->unused };
+				       &p->unused, j->out->python };
 	struct heap_look *out = j->out;
 	int err;
 
@@ -268,6 +269,7 @@ static int mark(struct job *j)
 static void forget(struct heap_look *out)
 {
 	heap_free(&out->heap);
+	python_look_free(out->python);
 	for (size_t i = 0; i < out->nr_lost; i++)
 		free(out->lost[i].what);
 	free(out->lost);
@@ -310,6 +312,8 @@ static int look(struct job *j, const struct reach_regs *regs, __u64 deadline)
 		err = -ESRCH;
 	if (!err)
 		err = walk(j);
+	if (!err && j->out->ask.kinds && kept)
+		err = python_look(&j->out->python, &j->out->heap, &j->layout, &j->memory);
 	if (!err && (j->mark || (j->out->ask.kinds && kept)))
 		err = mark(j);
 	if (j->memory.late)

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "heap/heap.h"
+#include "heap/python.h"
 #include "leaks/held.h"
 #include "leaks/image.h"
 #include "leaks/leaks.h"
@@ -29,6 +30,7 @@ struct heap_look {
 	__u64 left_out;			/* bytes that were not, since they are swapped out; of a
 					 * file: since it does not have them */
 	struct heap heap;
+	struct python *python;		/* of its interpreter; or NULL */
 	size_t threads;
 	__u64 took_ns, bytes;		/* for which it was stopped; that were read meanwhile */
 	struct copy *copy;		/* of heap_look_begin(); or NULL */
@@ -78,6 +80,8 @@ int heap_look_running(struct heap_look *l, pid_t pid, __u64 max_ns);
  */
 int heap_look_core(struct heap_look *l, struct core *c, bool mark, const struct held_ask *ask);
 void heap_look_free(struct heap_look *l);
+
+void python_look_free(struct python *py);	/* held_python.c */
 
 /* What first words of the first @nr point to: classes of C++, functions, data. */
 void heap_look_name(struct heap_look *l, size_t nr);

@@ -16,7 +16,9 @@
 #define DEEPEST		32
 
 static const char *const what_names[NR_HOLDER_WHATS] = {
-	[HOLDER_GLOBAL] = "global", [HOLDER_THREAD_LOCAL] = "thread-local",
+	[HOLDER_GLOBAL] = "global", [HOLDER_PYTHON] = "python",
+	[HOLDER_FRAMES] = "python-frames", [HOLDER_INTERPRETER] = "python-state",
+	[HOLDER_THREAD_LOCAL] = "thread-local",
 	[HOLDER_STACK] = "stack", [HOLDER_REGISTERS] = "registers", [HOLDER_KERNEL] = "kernel",
 	[HOLDER_MAPPING] = "mapping", [HOLDER_SBRK] = "sbrk", [HOLDER_ARENA] = "arena",
 	[HOLDER_TEXT] = "text", [HOLDER_STALE] = "stale", [HOLDER_SHARED] = "several",
@@ -48,7 +50,8 @@ struct find {
 	/* holders */
 	__u32 *at;			/* by number: who holds it in the end; then its node */
 	struct ids node_ids;
-	size_t room_nodes, room_holders;
+	size_t room_nodes, room_holders, room_names;
+	struct ids name_ids;
 };
 
 /* ---- memory ---- */
@@ -101,9 +104,17 @@ static int add_kind(struct find *f, const struct kind *kind, __u32 id)
 	return 0;
 }
 
+static bool known_kind(void *ctx, __u32 block, struct kind *key)
+{
+	return python_kind(ctx, block, key);
+}
+
 static int find_kinds(struct find *f)
 {
-	const struct kind_names names = { held_is_file, held_look, &f->names };
+	const struct kind_names names = {
+		held_is_file, held_look, &f->names, f->in->python ? known_kind : NULL,
+		f->in->python,
+	};
 	struct by_bytes *sorted;
 	int err = kinds_find(&f->kinds, &f->g, &names);
 	const size_t nr = err ? 0 : kinds_nr(&f->kinds);
@@ -140,13 +151,15 @@ static bool same_node(const void *things, __u32 id, const void *key)
 {
 	const struct held_node *a = (const struct held_node *)things + id, *b = key;
 
-	return a->parent == b->parent && a->kind == b->kind && a->holder == b->holder;
+	return a->parent == b->parent && a->kind == b->kind && a->holder == b->holder &&
+	       a->attribute == b->attribute;
 }
 
 /* No memory, or no room: -ENOMEM; what is below @parent counts there, then. */
 static __s64 get_node(struct find *f, const struct held_node *key)
 {
-	const __u64 hash = ids_mix(ids_mix(key->parent, key->kind), key->holder);
+	const __u64 hash = ids_mix(ids_mix(ids_mix(key->parent, key->kind), key->holder),
+				   key->attribute);
 	struct held *out = f->out;
 	struct held_node *more;
 	__u32 id = ids_find(&f->node_ids, hash, same_node, out->nodes, key);
@@ -168,19 +181,18 @@ static __s64 get_node(struct find *f, const struct held_node *key)
  * The node of a block of this kind below @parent's.  A list is no deeper than one: what has its
  * own kind above it counts there.
  */
-static __s64 node_below(struct find *f, __u32 parent, __u32 kind)
+static __s64 node_below(struct find *f, __u32 parent, __u32 kind, __u32 attribute)
 {
+	const struct held_node key = { .parent = parent, .kind = kind, .attribute = attribute };
 	const struct held_node *nodes = f->out->nodes;
 	__u32 at = parent, deep = 0;
 
 	for (; at && nodes[at].kind != HELD_HOLDER; at = nodes[at].parent, deep++)
-		if (nodes[at].kind == kind)
+		if (nodes[at].kind == kind && nodes[at].attribute == attribute)
 			return at;
 	if (deep >= DEEPEST || f->out->nr_nodes >= MOST_NODES)
-		return nodes[parent].kind == HELD_HOLDER ?
-		       get_node(f, &(struct held_node){ .parent = parent, .kind = kind }) :
-		       (__s64)parent;
-	return get_node(f, &(struct held_node){ .parent = parent, .kind = kind });
+		return nodes[parent].kind == HELD_HOLDER ? get_node(f, &key) : (__s64)parent;
+	return get_node(f, &key);
 }
 
 static __s64 add_holder(struct find *f, const struct holder *h)
@@ -197,9 +209,48 @@ static __s64 add_holder(struct find *f, const struct holder *h)
 						.holder = (__u32)out->nr_holders++ });
 }
 
-static int add_block(struct find *f, __u32 block, __u32 parent, __u32 *node)
+/* ---- by which attribute ---- */
+
+#define MOST_NAMES	65536U
+
+static bool same_name(const void *things, __u32 id, const void *key)
 {
-	const __s64 at = node_below(f, parent, f->order[f->kinds.of[block]]);
+	return !strcmp(((char *const *)things)[id], key);
+}
+
+/* Of an instance of Python, what it calls @block; 0: nothing. */
+static __u32 attribute_of(struct find *f, __u32 from, __u32 block)
+{
+	struct held *out = f->out;
+	char text[200], **more;
+	__u64 hash;
+	__u32 id;
+
+	if (!f->in->python || !python_attribute(f->in->python, from, block, text, sizeof(text)))
+		return 0;
+	hash = ids_hash_string(0, text);
+	id = ids_find(&f->name_ids, hash, same_name, out->names, text);
+	if (id != IDS_NONE || f->name_ids.nr >= MOST_NAMES)
+		return id == IDS_NONE ? 0 : id + 1;
+	more = ids_grow(out->names, out->nr_names, &f->room_names, sizeof(*more));
+	if (!more)
+		return 0;
+	out->names = more;
+	more[out->nr_names] = strdup(text);
+	id = more[out->nr_names] ? ids_add(&f->name_ids, hash) : IDS_NONE;
+	if (id == IDS_NONE) {
+		free(more[out->nr_names]);
+		return 0;
+	}
+	out->nr_names++;
+	return id + 1;
+}
+
+/* @from: the block that holds it, or GRAPH_NONE. */
+static int add_block(struct find *f, __u32 block, __u32 parent, __u32 from, __u32 *node)
+{
+	const __u32 attribute = from == GRAPH_NONE ? 0 : attribute_of(f, from, block);
+	const __s64 at = node_below(f, parent, f->order[f->kinds.of[block]], attribute);
 
 	if (at < 0)
 		return (int)at;
@@ -287,7 +338,8 @@ static int add_roots(struct find *f, __u32 *nodes)
 #define NAMED		3		/* of these roots */
 
 static const enum holder_what of_tier[NR_GRAPH_TIERS] = {
-	[GRAPH_LASTING] = HOLDER_GLOBAL, [GRAPH_RUNNING] = HOLDER_STACK,
+	[GRAPH_LASTING] = HOLDER_GLOBAL, [GRAPH_INTERPRETER] = HOLDER_GLOBAL,
+	[GRAPH_RUNNING] = HOLDER_STACK,
 	[GRAPH_DOUBTFUL] = HOLDER_TEXT, [GRAPH_STALE] = HOLDER_STALE,
 };
 
@@ -383,13 +435,14 @@ static int add_held(struct find *f, const __u32 *roots, const __u32 *several)
 	int err = 0;
 
 	for (__u32 v = 1; !err && v < g->nr; v++) {
-		const __u32 node = g->node[v];
+		const __u32 node = g->node[v], from = g->dom[v] ? g->node[g->dom[v]] : GRAPH_NONE;
 
 		if (node >= g->nr_chunks)
 			f->at[v] = roots[node - g->nr_chunks];
 		else
 			err = add_block(f, node, g->dom[v] ? f->at[g->dom[v]] :
-					several[graph_tier_of(g, v)], &f->at[v]);
+					several[graph_tier_of(g, v)],
+					from < g->nr_chunks ? from : GRAPH_NONE, &f->at[v]);
 	}
 	return err;
 }
@@ -410,7 +463,8 @@ static int add_lost(struct find *f)
 			continue;
 		if (!node)
 			node = add_holder(f, &(struct holder){ .what = HOLDER_LOST });
-		err = node < 0 ? (int)node : add_block(f, i, (__u32)node, &at);
+		err = node < 0 ? (int)node : add_block(f, i, (__u32)node, GRAPH_NONE,
+							     &at);
 	}
 	free(reached);
 	return err;
@@ -518,6 +572,20 @@ static bool want_kinds(const struct find *f, bool *kinds, bool exactly)
 	return any;
 }
 
+/* What Python calls the place of a pointer. */
+static int name_slot(const struct find *f, const struct graph_step *s, struct held_step *to)
+{
+	char text[256];
+	const enum python_slot slot = f->in->python && s->node < f->g.nr_chunks && s->at ?
+		python_slot(f->in->python, s->node, s->at, text, sizeof(text)) : PYTHON_NO_SLOT;
+
+	if (slot == PYTHON_NO_SLOT)
+		return 0;
+	to->is_attribute = slot == PYTHON_ATTRIBUTE;
+	to->slot = strdup(text);
+	return to->slot ? 0 : -ENOMEM;
+}
+
 static int add_step(struct find *f, const struct graph_step *s)
 {
 	struct held_step *to = &f->out->steps[f->out->nr_steps];
@@ -532,7 +600,7 @@ static int add_step(struct find *f, const struct graph_step *s)
 		to->size = heap_usable(&f->g.chunks[s->node]);
 	}
 	f->out->nr_steps++;
-	return err;
+	return err ? err : name_slot(f, s, to);
 }
 
 static int find_path(struct find *f)
@@ -576,7 +644,9 @@ static int find_path(struct find *f)
 /* Edges that no tree has are not known before: one a block is taken for usual. */
 static bool has_room(struct find *f)
 {
-	const __u64 needs = graph_bytes(f->g.nr_chunks, f->g.nr_blocks, f->g.nr_blocks);
+	/* (of each chunk it is kept what Python calls it, and its shape) */
+	const __u64 needs = graph_bytes(f->g.nr_chunks, f->g.nr_blocks, f->g.nr_blocks) +
+			    (f->in->python ? 9ULL * f->g.nr_chunks : 0);
 	char text[TEXT_LEN];
 
 	if (!f->ask->max_mem || needs <= f->ask->max_mem)
@@ -597,6 +667,24 @@ static void say(const struct find *f, const char *what)
 		note("%s of %s blocks ...", what, text_count(text, f->g.nr_blocks));
 }
 
+/* Roots, and which blocks are objects of Python. */
+static int find_roots(struct find *f)
+{
+	const struct held_input *in = f->in;
+	struct ranges cut = { NULL, 0, 0 };
+	int err;
+
+	if (!in->python)
+		return roots_add(&f->roots, &f->g, in, in->roots);
+	err = python_cut(in->python, in->roots, &cut);
+	if (!err)
+		err = roots_add(&f->roots, &f->g, in, &cut);
+	free(cut.at);
+	if (!err)
+		err = python_find_objects(in->python, &f->g);
+	return err || !f->roots.python ? err : roots_add_python(&f->roots);
+}
+
 static int find(struct find *f)
 {
 	const struct held_input *in = f->in;
@@ -604,8 +692,7 @@ static int find(struct find *f)
 	int err = graph_begin(&f->g, in->heap, &view);
 
 	if (!err)
-		err = roots_add(&f->roots, &f->g, in->l, in->memory, in->heap, in->roots,
-				in->unused);
+		err = find_roots(f);
 	held_names_open(&f->names, &f->roots.objects, in->l, in->memory, in->heap);
 	say(f, "finding the kinds");
 	if (!err)
@@ -635,6 +722,7 @@ int held_find(const struct held_input *in, const struct held_ask *ask, struct he
 		roots_free(&f->roots);
 		graph_free(&f->g);
 		ids_free(&f->node_ids);
+		ids_free(&f->name_ids);
 		free(f->order);
 		free(f->at);
 	}
@@ -646,6 +734,12 @@ int held_find(const struct held_input *in, const struct held_ask *ask, struct he
 	return err;
 }
 
+static void step_free(struct held_step *s)
+{
+	holder_free(&s->holder);
+	free(s->slot);
+}
+
 void held_free(struct held *h)
 {
 	if (!h)
@@ -655,7 +749,10 @@ void held_free(struct held *h)
 	for (size_t i = 0; i < h->nr_holders; i++)
 		holder_free(&h->holders[i]);
 	for (size_t i = 0; i < h->nr_steps; i++)
-		holder_free(&h->steps[i].holder);
+		step_free(&h->steps[i]);
+	for (size_t i = 0; i < h->nr_names; i++)
+		free(h->names[i]);
+	free(h->names);
 	free(h->kinds);
 	free(h->holders);
 	free(h->nodes);

@@ -27,7 +27,10 @@ struct held_kind {
 
 enum holder_what {
 	HOLDER_GLOBAL,
+	HOLDER_PYTHON,			/* attribute .name of module .object */
 	HOLDER_THREAD_LOCAL,
+	HOLDER_FRAMES,			/* of Python's functions, where they are apart (3.11) */
+	HOLDER_INTERPRETER,		/* what Python's keeps for its own work, in malloc's blocks */
 	HOLDER_STACK,			/* a live frame */
 	HOLDER_REGISTERS,
 	HOLDER_KERNEL,			/* arguments of epoll_ctl(), timer_create() */
@@ -59,6 +62,8 @@ struct held_node {
 	__u32 parent, child, sibling;	/* 0: none */
 	__u32 kind;			/* or HELD_HOLDER: the number of a holder */
 	__u32 holder;
+	__u32 attribute;		/* of Python, by which it is held; 0: not known; else its
+					 * place in .names, and 1 */
 	__u64 blocks, bytes;		/* of this kind, here */
 	__u64 all_blocks, all_bytes;	/* with all below */
 };
@@ -70,6 +75,8 @@ struct held_step {
 	struct holder holder;
 	__u64 addr, size;		/* of the block */
 	__u64 at, word;			/* of the pointer to the next one, and its value */
+	char *slot;			/* what Python calls that place, or NULL */
+	bool is_attribute;		/* and that is an attribute */
 };
 
 struct held {
@@ -83,6 +90,8 @@ struct held {
 	size_t nr_holders;
 	struct held_node *nodes;	/* [0] is above the holders */
 	size_t nr_nodes;
+	char **names;			/* of attributes */
+	size_t nr_names;
 	/* asked for a path */
 	bool has_path;
 	struct held_step *steps;	/* from a holder to the block; none: nothing leads there */

@@ -7,11 +7,13 @@
  *	held_roots.c	roots, by the variables, threads and mappings where they are
  *	held_frames.c	frames of the threads' stacks
  *	held_names.c	classes and symbols that first words point to
+ *	held_python.c	the interpreter of Python, if there is one
  *	objects.c	mapped files, and their symbols
  */
 #include "elf/symbols.h"
 #include "heap/graph.h"
 #include "heap/kinds.h"
+#include "heap/python.h"
 #include "leaks/held.h"
 #include "leaks/reach_int.h"
 #include "unwind/unwind.h"
@@ -77,7 +79,8 @@ struct root {
 	enum holder_what what;
 	__u32 object;			/* number in objects, or ~0 */
 	pid_t tid;
-	__u64 key;			/* where it is: a variable's, frame's, mapping's */
+	__u64 key;			/* where it is: a variable's, frame's, mapping's; of Python's:
+					 * number of the attribute */
 	const struct elfsym_object *symbol;
 };
 
@@ -92,14 +95,20 @@ struct roots {
 	struct frames *frames;		/* by thread */
 	__u32 *by_sp, *by_base;		/* threads, sorted by stack pointer and own block */
 	struct frame_rules *rules;
+	const struct python *python;	/* or NULL; number of its object: */
+	__u32 interpreter;
 	/* the last word of a variable without a name: where, in which object, and its root */
 	__u64 last_unnamed;
 	__u32 last_object, last_root;
 };
 
-/* Adds all roots and their edges to @g. */
-int roots_add(struct roots *r, struct graph *g, const struct layout *l, struct memory *m,
-	      const struct heap *h, const struct ranges *ranges, const struct ranges *unused);
+/* Adds all roots and their edges to @g: what is in @ranges, and what is not used of stacks. */
+struct held_input;
+
+int roots_add(struct roots *r, struct graph *g, const struct held_input *in,
+	      const struct ranges *ranges);
+/* Attributes of Python's modules. */
+int roots_add_python(struct roots *r);
 /* What stands in blocks that look like text, and behind the ends of others, once that is known. */
 int roots_add_text(struct roots *r);
 void roots_free(struct roots *r);
@@ -130,6 +139,16 @@ void held_names_open(struct held_names *n, struct objects *o, const struct layou
 bool held_is_file(void *ctx, __u64 word);
 enum kind_word held_look(void *ctx, __u64 word, char **name);
 
+/* ---- held_python.c ---- */
+
+/*
+ * Finds the interpreter, adds its pools to @h, and counts what gc tracks.  *@py: NULL, if there
+ * is none.  -ENOMEM
+ */
+int python_look(struct python **py, struct heap *h, const struct layout *l, struct memory *m);
+/* What is in no pool: roots.  -ENOMEM */
+int python_cut(const struct python *py, const struct ranges *roots, struct ranges *cut);
+
 /* ---- held.c ---- */
 
 /* What is a root, and what is none of it: as mark() in heap.c finds them. */
@@ -138,6 +157,7 @@ struct held_input {
 	struct memory *memory;		/* a copy */
 	const struct heap *heap;
 	const struct ranges *roots, *unused;
+	struct python *python;		/* or NULL */
 };
 
 int held_find(const struct held_input *in, const struct held_ask *ask, struct held **out);

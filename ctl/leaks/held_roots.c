@@ -18,6 +18,7 @@
 #define RED_ZONE	128		/* below the stack pointer, and in use */
 #define BLOCK_LEN	4096		/* of a thread's own block, from its address on */
 #define MOST_STATIC	(64UL << 10)	/* what a thread has before its own block: at most, */
+#define PAGE_LEN	4096ULL
 #define LEAST_STATIC	2048		/* and at least */
 
 /* ---- roots ---- */
@@ -30,9 +31,19 @@ static bool same_root(const void *things, __u32 id, const void *key)
 	       a->key == b->key;
 }
 
-static enum graph_tier tier_of(enum holder_what what)
+/*
+ * What an interpreter keeps of all objects alike, such as gc's lists and types, is no reason why one
+ * of them is there, if a variable of the program leads to it.
+ */
+static enum graph_tier tier_of(const struct roots *r, const struct root *key)
 {
-	switch (what) {
+	switch (key->what) {
+	case HOLDER_GLOBAL:
+		return r->python && key->object == r->interpreter ? GRAPH_INTERPRETER :
+		       GRAPH_LASTING;
+	case HOLDER_INTERPRETER:
+		return GRAPH_INTERPRETER;
+	case HOLDER_FRAMES:
 	case HOLDER_STACK:
 	case HOLDER_REGISTERS:
 		return GRAPH_RUNNING;
@@ -60,7 +71,7 @@ static __u32 get_root(struct roots *r, const struct root *key)
 		return GRAPH_NONE;
 	r->at = more;
 	id = ids_add(&r->ids, hash);
-	if (id == IDS_NONE || graph_add_root(r->g, tier_of(key->what)) != id)
+	if (id == IDS_NONE || graph_add_root(r->g, tier_of(r, key)) != id)
 		return GRAPH_NONE;
 	r->at[id] = *key;
 	return id;
@@ -213,6 +224,27 @@ static bool in_arena(const struct roots *r, __u64 at)
 	return low && at < h->pieces[low - 1].end;
 }
 
+#define CHUNK_LEN	16384ULL	/* of frames of Python's functions, or twice as much, ... */
+#define MOST_CHUNK	(CHUNK_LEN << 8)
+
+/* Such a chunk begins with the address of the one before, its size, and how much was in use. */
+static bool is_frames(const struct roots *r, const struct area *a, __u64 at)
+{
+	__u64 chunk = at & ~(PAGE_LEN - 1), head[3];
+
+	if (!r->python || !r->python->layout || r->python->place.version < 0x030b || a->is_heap)
+		return false;
+	for (; chunk >= a->start && at - chunk < CHUNK_LEN; chunk -= PAGE_LEN) {
+		if (!graph_read(r->g, chunk, head, sizeof(head)))
+			continue;
+		if (head[1] % CHUNK_LEN == 0 && head[1] && head[1] <= MOST_CHUNK &&
+		    head[0] % PAGE_LEN == 0 && head[2] <= head[1] / sizeof(__u64) &&
+		    at - chunk < head[1])
+			return true;
+	}
+	return false;
+}
+
 static __u32 of_mapping(struct roots *r, const struct area *a, __u64 at)
 {
 	struct root key = { .what = HOLDER_MAPPING, .object = NO_OBJECT, .key = a->start };
@@ -220,6 +252,9 @@ static __u32 of_mapping(struct roots *r, const struct area *a, __u64 at)
 
 	if (t && !a->is_heap)
 		return of_thread_local(r, t, at);
+	if (!a->is_file && is_frames(r, a, at))
+		return get_root(r, &(struct root){ .what = HOLDER_FRAMES,
+						   .object = NO_OBJECT });
 	if (in_arena(r, at))
 		key.what = HOLDER_ARENA;
 	else if (a->is_heap)
@@ -293,6 +328,55 @@ int roots_add_text(struct roots *r)
 	return err;
 }
 
+/* One variable may be the key of its table, too. */
+static int add_attr(struct roots *r, __u32 nr, const struct python_attr *a)
+{
+	__u32 root;
+	int err = 0;
+
+	if (a->value == GRAPH_NONE && a->key == GRAPH_NONE)
+		return 0;
+	root = get_root(r, &(struct root){ .what = HOLDER_PYTHON, .object = NO_OBJECT,
+					   .key = nr });
+	if (root == GRAPH_NONE)
+		return -ENOMEM;
+	if (a->value != GRAPH_NONE)
+		err = graph_add_edge(r->g, root, a->at, a->value);
+	if (!err && a->key != GRAPH_NONE)
+		err = graph_add_edge(r->g, root, a->key_at, a->key);
+	return err;
+}
+
+struct scan {
+	struct roots *r;
+	enum holder_what what;
+};
+
+static int add_to(void *ctx, __u64 at, __u64 word, __u32 block)
+{
+	const struct scan *s = ctx;
+	const __u32 root = get_root(s->r, &(struct root){ .what = s->what,
+							  .object = NO_OBJECT });
+
+	(void)word;
+	return root == GRAPH_NONE ? -ENOMEM : graph_add_edge(s->r->g, root, at, block);
+}
+
+int roots_add_python(struct roots *r)
+{
+	const struct python *py = r->python;
+	int err = 0;
+
+	for (__u32 i = 0; !err && i < py->nr_attrs; i++)
+		err = add_attr(r, i, &py->attrs[i]);
+	for (size_t i = 0; !err && i < py->nr_roots; i++) {
+		struct scan s = { r, py->roots[i].frames ? HOLDER_FRAMES : HOLDER_INTERPRETER };
+
+		err = graph_scan(r->g, py->roots[i].start, py->roots[i].end, false, add_to, &s);
+	}
+	return err;
+}
+
 struct order {
 	const struct layout *l;
 	bool base;
@@ -320,13 +404,27 @@ static __u32 *sort_threads(const struct layout *l, bool base)
 	return order;
 }
 
-int roots_add(struct roots *r, struct graph *g, const struct layout *l, struct memory *m,
-	      const struct heap *h, const struct ranges *ranges, const struct ranges *unused)
+static __u32 find_interpreter(struct roots *r)
 {
+	__u64 vaddr;
+	const struct object *o = objects_find(&r->objects, r->python->place.type, &vaddr);
+
+	return o ? (__u32)(o - r->objects.at) : NO_OBJECT;
+}
+
+int roots_add(struct roots *r, struct graph *g, const struct held_input *in,
+	      const struct ranges *ranges)
+{
+	const struct layout *l = in->l;
+	const struct ranges *unused = in->unused;
 	int err;
 
-	*r = (struct roots){ .g = g, .l = l, .heap = h };
-	err = objects_read(&r->objects, m->image, l);
+	*r = (struct roots){ .g = g, .l = l, .heap = in->heap };
+	err = objects_read(&r->objects, in->memory->image, l);
+	if (!err && in->python && in->python->layout) {
+		r->python = in->python;
+		r->interpreter = find_interpreter(r);
+	}
 	r->frames = calloc(l->nr_threads + 1, sizeof(*r->frames));
 	r->by_sp = sort_threads(l, false);
 	r->by_base = sort_threads(l, true);
@@ -380,6 +478,16 @@ static int name_frame(struct roots *r, const struct root *root, struct holder *h
 	return h->object && h->name ? 0 : -ENOMEM;
 }
 
+static int name_attribute(const struct roots *r, const struct root *root, struct holder *h)
+{
+	const struct python_attr *a = &r->python->attrs[root->key];
+
+	h->name = strdup(a->name);
+	h->object = strdup(r->python->modules[a->module]);
+	h->addr = a->at;
+	return h->name && h->object ? 0 : -ENOMEM;
+}
+
 static int name_mapping(struct roots *r, const struct root *root, struct holder *h)
 {
 	const struct area *a = layout_find(r->l, root->key);
@@ -403,6 +511,8 @@ int roots_name(struct roots *r, __u32 nr, struct holder *h)
 	*h = (struct holder){ .what = root->what, .tid = root->tid };
 	if (root->what == HOLDER_STACK)
 		return name_frame(r, root, h);
+	if (root->what == HOLDER_PYTHON)
+		return name_attribute(r, root, h);
 	if (root->what == HOLDER_MAPPING || root->what == HOLDER_SBRK ||
 	    root->what == HOLDER_ARENA)
 		return name_mapping(r, root, h);

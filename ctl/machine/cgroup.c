@@ -121,7 +121,10 @@ struct walk {
 	size_t top;			/* length of the mount point in it */
 	__u64 end;
 	size_t late;
+	__u64 usage;			/* of the cgroup that was read last, or USAGE_UNKNOWN */
 };
+
+#define USAGE_UNKNOWN	(~0ULL)
 
 static char *group_file(struct walk *w, const char *name)
 {
@@ -159,13 +162,18 @@ static void group_pair(struct walk *w, const char *file, const char *name, __u64
 	free(text);
 }
 
-/* Page cache of one that has a limit; tmpfs is counted in it, too. */
-static void group_cache(struct walk *w, struct machine_holder *h, const char *cache,
-			const char *shmem)
+/*
+ * Anonymous memory and page cache of one that has a limit, or was over memory.high: the file costs
+ * much.  tmpfs is counted in page cache, too.
+ */
+static void group_cache(struct walk *w, struct machine_holder *h, const char *anon,
+			const char *cache, const char *shmem)
 {
-	char *text = h->size == ~0ULL ? NULL : group_file(w, "memory.stat");
+	char *text = h->size == ~0ULL && !h->highs ? NULL : group_file(w, "memory.stat");
 	__u64 shared = 0;
 
+	if (text)
+		pairs_value(text, anon, &h->anon);
 	if (text && pairs_value(text, cache, &h->file)) {
 		pairs_value(text, shmem, &shared);
 		h->file -= shared < h->file ? shared : h->file;
@@ -186,7 +194,7 @@ static void group_v2(struct walk *w, struct machine_holder *h)
 		free(text);
 	}
 	group_limit(w, "memory.swap.current", &h->swap);
-	group_cache(w, h, "file", "shmem");
+	group_cache(w, h, "anon", "file", "shmem");
 	group_pair(w, "cgroup.stat", "nr_dying_descendants", &h->dying);
 }
 
@@ -197,7 +205,7 @@ static void group_v1(struct walk *w, struct machine_holder *h)
 	group_limit(w, "memory.limit_in_bytes", &h->size);
 	group_limit(w, "memory.failcnt", &h->hits);
 	group_pair(w, "memory.oom_control", "oom_kill", &h->oom_kills);
-	group_cache(w, h, "total_cache", "total_shmem");
+	group_cache(w, h, "total_rss", "total_cache", "total_shmem");
 	group_limit(w, "memory.kmem.usage_in_bytes", &h->kernel);
 	if (group_limit(w, "memory.memsw.usage_in_bytes", &both) && both > h->bytes)
 		h->swap = both - h->bytes;
@@ -210,6 +218,7 @@ static int one_group(struct walk *w)
 	struct machine_holder *new;
 	const char *path = w->path + w->top;
 
+	w->usage = USAGE_UNKNOWN;
 	m->cgroups_seen++;
 	if (w->late || machine_now() > w->end) {
 		w->late++;
@@ -217,6 +226,7 @@ static int one_group(struct walk *w)
 	}
 	if (!group_limit(w, m->cgroup2 ? "memory.current" : "memory.usage_in_bytes", &h.bytes))
 		return 0;	/* the root of v2, or without the controller */
+	w->usage = h.bytes;
 	if (m->cgroup2)
 		group_v2(w, &h);
 	else
@@ -244,8 +254,8 @@ static __u64 group_slab(struct walk *w)
 	return v;
 }
 
-/* @below: the sum of what its live children have. */
-static void count_dead(struct walk *w, __u64 below)
+/* @slab: the sum of what its live children have; @held: what it has more than they. */
+static void count_dead(struct walk *w, __u64 slab, __u64 held)
 {
 	char *processes = group_file(w, "cgroup.procs");
 	__u64 own;
@@ -253,7 +263,8 @@ static void count_dead(struct walk *w, __u64 below)
 	/* where there are some, what it has may be theirs */
 	if (processes && !*processes) {
 		own = group_slab(w);
-		w->m->dead_kernel += own > below ? own - below : 0;
+		w->m->dead_kernel += own > slab ? own - slab : 0;
+		w->m->dead_bytes += held;
 	}
 	free(processes);
 }
@@ -275,12 +286,15 @@ static int walk_groups(struct walk *w, int depth)
 	const size_t len = strlen(w->path);
 	const bool dead = has_dead(w);
 	char full[PATH_MAX];
-	__u64 below = 0;
+	__u64 slab = 0, held = 0, own;
 	struct dirent *d;
+	bool known;
 	int ret;
 	DIR *dir;
 
 	ret = one_group(w);
+	own = w->usage;
+	known = own != USAGE_UNKNOWN;
 	if (ret || depth == GROUP_DEPTH || w->late > 100000 ||
 	    (size_t)snprintf(full, sizeof(full), "%s%s", w->at->root, w->path) >= sizeof(full))
 		return ret;
@@ -295,13 +309,32 @@ static int walk_groups(struct walk *w, int depth)
 		strcpy(w->path + len + 1, d->d_name);
 		ret = walk_groups(w, depth + 1);
 		if (dead)
-			below += group_slab(w);
+			slab += group_slab(w);
+		/* processes of one without the controller are charged to this one */
+		known &= w->usage != USAGE_UNKNOWN;
+		held += known ? w->usage : 0;
 		w->path[len] = '\0';
 	}
 	closedir(dir);
-	if (dead)
-		count_dead(w, below);
+	if (dead && known)
+		count_dead(w, slab, own > held ? own - held : 0);
+	w->usage = own;
 	return ret;
+}
+
+/* Of v2 the root has no usage: where no other is, none is read. */
+static bool has_controller(struct walk *w)
+{
+	char *text = w->m->cgroup2 ? group_file(w, "cgroup.controllers") : NULL;
+	bool has = !w->m->cgroup2;
+
+	if (text) {
+		text[strcspn(text, "\n")] = '\0';
+		for (char *rest = text, *word; !has && (word = strsep(&rest, " "));)
+			has = !strcmp(word, "memory");
+	}
+	free(text);
+	return has;
 }
 
 /*
@@ -364,6 +397,7 @@ int cgroups_read(const struct machine_at *at, struct machine *m)
 		w.path[0] = '\0';
 	w.top = strlen(w.path);
 	w.end = machine_now() + at->budget_ns;
+	m->cgroups.has = has_controller(&w);
 	ret = walk_groups(&w, 0);
 	count_dying(&w);
 	m->cgroups.late = w.late;

@@ -216,8 +216,10 @@ struct machine {
 	__u64 zram_bytes;
 	__u64 hugetlb;			/* all sizes, in bytes */
 	__u64 dying;			/* cgroups that are gone and still charged */
-	__u64 dead_kernel;		/* bytes that are charged below cgroups without
-					 * processes, and to no live one */
+	__u64 dead_kernel;		/* kernel memory, in bytes, that is charged below cgroups
+					 * without processes, and to no live one */
+	__u64 dead_bytes;		/* and memory of all kinds; of v1 also what is charged to
+					 * live cgroups without processes */
 	bool cgroup2;
 	struct machine_log log;
 	struct machine_gap gaps[MACHINE_GAPS];

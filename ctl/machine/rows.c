@@ -58,7 +58,8 @@ static const struct number sums[] = {
 	M(cgroups_seen), M(kernel_threads), M(socket_pages), M(socket_frags), M(shm_bytes),
 	M(shm_segments), M(dentries.has), M(dentries.has_negative), M(dentries.nr),
 	M(dentries.unused), M(dentries.negative), M(inodes.has), M(inodes.nr), M(inodes.unused),
-	M(strict_commit), M(zram_bytes), M(hugetlb), M(dying), M(dead_kernel), M(cgroup2),
+	M(strict_commit), M(zram_bytes), M(hugetlb), M(dying), M(dead_kernel), M(dead_bytes),
+	M(cgroup2),
 	M(log.has), M(log.nr), M(log.failures), REAL(struct machine, "log.failed_at",
 						     log.failed_at), M(log.failed_order),
 };

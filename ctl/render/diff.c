@@ -23,7 +23,7 @@ static void put_counts(const struct report *r, const struct snap_event *e, __u64
 	char change[TEXT_LEN], a[TEXT_LEN], b[TEXT_LEN];
 	const __s64 by = report_change((__s64)is, (__s64)was);
 	const char *what = r->leaks ? "block" : report_is_pages(e) ? "page" :
-			   has_value(e) ? "call" : "event";
+			   render_thing(e);
 
 	fprintf(out, "%s%s %s%s: %s -> %s", by > 0 ? "+" : "", text_signed(change, by), what,
 		text_s(by < 0 ? -(__u64)by : (__u64)by), text_count(a, was), text_count(b, is));

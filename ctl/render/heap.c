@@ -11,6 +11,17 @@
 #define EXACT		1032		/* up to here each size is a row */
 #define WIDE		11
 
+static const struct {
+	const char *name, *word;	/* for people; for programs */
+} allocators[NR_HEAP_ALLOCATORS] = {
+	[HEAP_GLIBC] = { "glibc's malloc", "glibc" },
+	[HEAP_MALLOCNG] = { "musl's mallocng", "mallocng" },
+	[HEAP_JEMALLOC] = { "jemalloc", "jemalloc" },
+	[HEAP_TCMALLOC] = { "tcmalloc", "tcmalloc" },
+	[HEAP_MIMALLOC] = { "mimalloc", "mimalloc" },
+	[HEAP_OLDMALLOC] = { "musl's malloc before 1.2.1", "oldmalloc" },
+};
+
 /* ---- by size ---- */
 
 struct class {
@@ -81,7 +92,7 @@ static int classify(struct classes *all, const struct heap *h)
 		const struct heap_chunk *c = &h->chunks[i];
 		struct class key = { 0 }, *found;
 
-		if (c->state == HEAP_OWN)
+		if (c->state == HEAP_OWN || c->pooled)
 			continue;
 		bounds(heap_usable(c), &key.from, &key.to);
 		found = all->nr ? bsearch(&key, all->at, all->nr, sizeof(key), by_from) : NULL;
@@ -181,11 +192,24 @@ static void put_mapped(FILE *out, const struct heap *h)
 	fputc('\n', out);
 }
 
-/* "main", "1"; of further libcs (dlmopen()): "main/2", "1/2" */
+/* musl's have one arena only. */
+static bool is_single(const struct heap_arena *a)
+{
+	return a->allocator == HEAP_MALLOCNG || a->allocator == HEAP_OLDMALLOC;
+}
+
+/*
+ * "main", "1"; of further libcs (dlmopen()): "main/2", "1/2"; of other allocators: "jemalloc 0"
+ */
 static void name_arena(char *to, size_t len, const struct heap_arena *a)
 {
-	const int n = a->number ? snprintf(to, len, "%u", a->number) : snprintf(to, len, "main");
+	const char *of = allocators[a->allocator].word;
+	int n;
 
+	if (a->allocator != HEAP_GLIBC && !is_single(a))
+		n = snprintf(to, len, "%s %u", of, a->number);
+	else
+		n = a->number ? snprintf(to, len, "%u", a->number) : snprintf(to, len, "main");
 	if (a->libc)
 		snprintf(to + n, len - (size_t)n, "/%u", a->libc + 1);
 }
@@ -313,7 +337,7 @@ static void put_lost(const struct heap_page *p, FILE *out)
 			"not included above: %s block%s, %s, possibly in a thread's cache (%s)\n",
 			text_count(nr, l->cached_blocks), text_s(l->cached_blocks),
 			text_bytes(text, (__s64)l->cached_bytes, false),
-			l->heap.caches + l->heap.empty_caches ?
+			l->heap.caches + l->heap.empty_caches + l->heap.other_caches ?
 			"not all thread caches could be read" : "no thread cache was recognised");
 	if (!shown)
 		return;
@@ -393,6 +417,10 @@ static void put_gaps(const struct heap_page *p, FILE *out)
 		fprintf(out, "%s\n", h->allocator == HEAP_MALLOCNG ?
 			"some areas are missing: what describes them is inconsistent" :
 			"there may be more arenas: the address of the next one was overwritten");
+	if (h->others_missing)
+		fprintf(out, "some blocks of %s are not known: %s, at 0x%llx\n",
+			allocators[h->arenas[h->nr_arenas - 1].allocator].name,
+			h->others_missing, (unsigned long long)h->others_missing_at);
 	if (l->left_out && !l->core)
 		fprintf(out, "%s are swapped out and were not read; --swapped reads them\n",
 			text_bytes(bytes, (__s64)l->left_out, false));
@@ -458,19 +486,40 @@ static void put_held(const struct heap_page *p, FILE *out)
 		render_held_path(h, p->path, out);
 }
 
+/* "glibc's malloc, 2 arenas, caches of 3 threads; jemalloc, 8 arenas, 3 caches" */
+static void put_allocators(const struct heap *h, FILE *out)
+{
+	size_t arenas[NR_HEAP_ALLOCATORS] = { 0 };
+	const char *between = "";
+
+	for (size_t i = 0; i < h->nr_arenas; i++)
+		arenas[h->arenas[i].allocator]++;
+	for (size_t k = 0; k < NR_HEAP_ALLOCATORS; k++) {
+		if (!arenas[k])
+			continue;
+		fprintf(out, "%s%s, ", between, allocators[k].name);
+		if (k == HEAP_MALLOCNG || k == HEAP_OLDMALLOC)
+			fprintf(out, "%u area%s of memory", h->arenas[0].pieces,
+				text_s(h->arenas[0].pieces));
+		else
+			fprintf(out, "%zu arena%s", arenas[k], text_s(arenas[k]));
+		if (k == HEAP_GLIBC)
+			fprintf(out, ", caches of %zu thread%s", h->caches, text_s(h->caches));
+		else if (k == HEAP_JEMALLOC || k == HEAP_TCMALLOC)
+			fprintf(out, ", %zu cache%s of threads", h->other_caches,
+				text_s(h->other_caches));
+		between = "; ";
+	}
+	fputc('\n', out);
+}
+
 void render_heap(const struct heap_page *p, FILE *out)
 {
 	const bool whole = !p->retained && !p->path;
 
 	text_put(out, p->comm, NULL);
-	if (p->look->heap.allocator == HEAP_MALLOCNG)
-		fprintf(out, "[%d]: musl's mallocng, %u area%s of memory\n", p->look->pid,
-			p->look->heap.arenas[0].pieces, text_s(p->look->heap.arenas[0].pieces));
-	else
-		fprintf(out, "[%d]: glibc's malloc, %zu arena%s, caches of %zu thread%s\n",
-			p->look->pid, p->look->heap.nr_arenas,
-			text_s(p->look->heap.nr_arenas), p->look->heap.caches,
-			text_s(p->look->heap.caches));
+	fprintf(out, "[%d]: ", p->look->pid);
+	put_allocators(&p->look->heap, out);
 	if (p->was && render_held_growth(p->was, p->now, &p->show, out))
 		fprintf(out, "\nthere is not enough memory to compare\n");
 	if (whole && !p->was) {
@@ -479,6 +528,8 @@ void render_heap(const struct heap_page *p, FILE *out)
 	}
 	if (!p->was)
 		put_held(p, out);
+	if (!p->was)
+		render_heap_python(p->look, out);
 	put_missing(p->look, out);
 	if (whole && !p->was) {
 		put_classes(p, out);
@@ -494,6 +545,7 @@ static void json_arena(struct json *j, const struct heap_arena *a)
 	const struct heap_sums *s = &a->sums;
 
 	json_open(j, NULL, '{');
+	json_str(j, "allocator", allocators[a->allocator].word);
 	json_hex(j, "address", a->at);
 	json_u64(j, "system_bytes", a->system);
 	json_u64(j, "segments", a->pieces);
@@ -518,6 +570,7 @@ static void json_arena(struct json *j, const struct heap_arena *a)
 	json_u64(j, "largest_free", a->largest);
 	json_u64(j, "top_bytes", a->top);
 	json_u64(j, "overhead_bytes", a->heads + s->bytes[HEAP_OWN]);
+	json_u64(j, "internal_bytes", s->bytes[HEAP_OWN]);
 	json_u64(j, "foreign_bytes", a->foreign);
 	json_close(j, '}');
 }
@@ -603,7 +656,7 @@ void render_heap_json(const struct heap_page *p, FILE *out)
 	json_document(&j, "malloc");
 	json_s64(&j, "pid", l->pid);
 	json_str(&j, "comm", p->comm);
-	json_str(&j, "allocator", h->allocator == HEAP_MALLOCNG ? "mallocng" : "glibc");
+	json_str(&j, "allocator", allocators[h->allocator].word);
 	json_bool(&j, "complete", h->complete);
 	json_u64(&j, "unknown_bytes", heap_unknown(h));
 	json_u64(&j, "swapped_out_bytes", l->core ? core_told(l->core)->swapped : l->left_out);
@@ -617,7 +670,7 @@ void render_heap_json(const struct heap_page *p, FILE *out)
 		json_u64(&j, "copied_bytes", l->copied);
 		json_str(&j, "method", look_way_name(l->way));
 	}
-	json_u64(&j, "caches", h->caches);
+	json_u64(&j, "caches", h->caches + h->other_caches);
 	if (h->knows_top_pad)
 		json_u64(&j, "top_pad_bytes", h->top_pad);
 	json_open(&j, "arenas", '[');
@@ -635,6 +688,7 @@ void render_heap_json(const struct heap_page *p, FILE *out)
 	json_classes(&j, p);
 	if (l->marked)
 		json_lost(&j, p);
+	json_heap_python(&j, l);
 	if (l->held)
 		json_held(&j, l->held, &p->show);
 	if (l->no_held || (l->held && l->held->why[0]))

@@ -28,6 +28,9 @@ void render_heap(const struct heap_page *p, FILE *out);
 /* heap_core.c: what is read from a file, and what of it is missing. */
 void render_core_footer(const struct core *c, size_t threads, FILE *out);
 void json_core(struct json *j, const struct core *c, const char *file);
+/* heap_python.c: the interpreter of Python, if there is one. */
+void render_heap_python(const struct heap_look *l, FILE *out);
+void json_heap_python(struct json *j, const struct heap_look *l);
 void render_heap_json(const struct heap_page *p, FILE *out);
 
 #endif

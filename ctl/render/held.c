@@ -93,7 +93,7 @@ static void put_kinds_below(const struct held *h, __u32 node, __u64 least, unsig
 			break;
 		put_numbers(n->all_bytes, n->all_blocks, out);
 		fprintf(out, "%*s", 2 * (int)deep, "");
-		text_put(out, held_kind_name(h, n->kind), NULL);
+		held_put_node(h, n, out);
 		fputc('\n', out);
 		put_kinds_below(h, c, least, deep + 1, out);
 	}
@@ -199,10 +199,21 @@ static void put_pointer(const struct held_step *s, const struct held_step *to, F
 {
 	const __u64 into = s->word - to->addr;
 
-	if (s->kind == HELD_HOLDER)
+	if (s->kind == HELD_HOLDER && s->holder.what == HOLDER_PYTHON) {
+		fputs("  -> ", out);
+		return;
+	}
+	if (s->slot) {
+		fputs(s->is_attribute ? "  attribute `" : "  ", out);
+		text_put(out, s->slot, NULL);
+		fputs(s->is_attribute ? "` -> " : " -> ", out);
+	} else if (s->kind == HELD_HOLDER)
 		fprintf(out, "  word at 0x%llx -> ", (unsigned long long)s->at);
 	else
 		fprintf(out, "  word at +%llu -> ", (unsigned long long)(s->at - s->addr));
+	/* (an address of an object of Python is behind gc's words of it) */
+	if (s->slot)
+		return;
 	if (into && into < to->size)
 		fprintf(out, "%llu bytes into ", (unsigned long long)into);
 	else if (into)
@@ -255,6 +266,8 @@ static void json_below(struct json *j, const struct held *h, __u32 node)
 
 		json_open(j, NULL, '{');
 		json_str(j, "kind", held_kind_name(h, n->kind));
+		if (n->attribute)
+			json_str(j, "attribute", h->names[n->attribute - 1]);
 		json_u64(j, "blocks", n->blocks);
 		json_u64(j, "bytes", n->bytes);
 		json_u64(j, "retained_blocks", n->all_blocks);
@@ -324,6 +337,8 @@ static void json_path(struct json *j, const struct held *h)
 		if (i + 1 < h->nr_steps) {
 			json_hex(j, "word_at", s->at);
 			json_hex(j, "word", s->word);
+			if (s->slot)
+				json_str(j, s->is_attribute ? "attribute" : "item", s->slot);
 		}
 		json_close(j, '}');
 	}

@@ -25,6 +25,21 @@ static void put_values(struct tree *t, __u64 bytes, __u64 blocks)
 	json_close(t->j, ']');
 }
 
+static void put_kind(struct tree *t, const struct held_node *n)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = n->attribute ? open_memstream(&text, &len) : NULL;
+
+	if (f)
+		held_put_node(t->h, n, f);
+	if (f && !fclose(f))
+		json_str(t->j, "n", text);
+	else
+		json_str(t->j, "n", held_kind_name(t->h, n->kind));
+	free(text);
+}
+
 static void put_name(struct tree *t, const struct held_node *n, bool is_top)
 {
 	char *text;
@@ -32,7 +47,7 @@ static void put_name(struct tree *t, const struct held_node *n, bool is_top)
 	if (is_top) {
 		json_str(t->j, "n", "all blocks in use");
 	} else if (n->kind != HELD_HOLDER) {
-		json_str(t->j, "n", held_kind_name(t->h, n->kind));
+		put_kind(t, n);
 		return;
 	} else {
 		text = held_holder_text(&t->h->holders[n->holder]);

@@ -49,6 +49,15 @@ static void put_holder(const struct holder *h, FILE *out)
 		if (h->name && h->name[0] != '+')
 			put_place(h, out);
 		break;
+	case HOLDER_PYTHON:
+		fprintf(out, "module %s, attribute `%s`", h->object, h->name);
+		break;
+	case HOLDER_INTERPRETER:
+		fputs("state of Python's interpreter", out);
+		break;
+	case HOLDER_FRAMES:
+		fputs("frames of Python's functions", out);
+		break;
 	case HOLDER_THREAD_LOCAL:
 		if (h->name)
 			fprintf(out, "thread-local `%s` of %s", h->name,
@@ -95,6 +104,16 @@ static void put_holder(const struct holder *h, FILE *out)
 	default:
 		fprintf(out, "%s more holder%s", text_count(text, h->count), text_s(h->count));
 	}
+}
+
+void held_put_node(const struct held *h, const struct held_node *n, FILE *out)
+{
+	if (n->attribute) {
+		fputs("attribute `", out);
+		text_put(out, h->names[n->attribute - 1], NULL);
+		fputs("`: ", out);
+	}
+	text_put(out, held_kind_name(h, n->kind), NULL);
 }
 
 char *held_holder_text(const struct holder *h)

@@ -130,6 +130,8 @@ void render_title(const struct view *v, FILE *out);
 void render_program(const struct view *v, FILE *out);
 /* " (inlined) at file.c:7", or what of it is known */
 void render_source(const struct rframe *f, FILE *out);
+/* What is counted: "call", "event", "block". */
+const char *render_thing(const struct snap_event *e);
 /* What a row counts for in a graph: bytes, pages, ns or calls; below 0: none. */
 __s64 render_weight(const struct view *v, const struct rrow *row);
 __s64 render_was_weight(const struct view *v, const struct rrow *row);	/* in r->was */

@@ -18,6 +18,29 @@ void json_moment(struct json *j, const struct memtap_rec_header *h)
 	json_u64(j, "now_ns", h->now_ns);
 }
 
+/* Of recordings that were merged. */
+static void put_hosts(struct json *j, const struct snap *s)
+{
+	if (!s->nr_hosts)
+		return;
+	json_open(j, "hosts", '[');
+	for (size_t i = 0; i < s->nr_hosts; i++) {
+		const struct memtap_rec_host *h = s->hosts[i];
+
+		json_open(j, NULL, '{');
+		json_str(j, "host", h->name);
+		if (*h->release)
+			json_str(j, "release", h->release);
+		json_u64(j, "recordings", h->files);
+		json_u64(j, "running", h->running);
+		json_u64(j, "duration_ns", h->ns);
+		json_u64(j, "first_ns", h->first_ns);
+		json_u64(j, "last_ns", h->last_ns);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 static void put_head(struct json *j, const struct view *v)
 {
 	const struct memtap_rec_header *h = &v->r->snap->header;
@@ -32,6 +55,7 @@ static void put_head(struct json *j, const struct view *v)
 	json_u64(j, "depth", h->depth);
 	json_u64(j, "page_size", h->page_size);
 	json_u64(j, "addr_shift", h->addr_shift);
+	put_hosts(j, v->r->snap);
 	json_close(j, '}');
 }
 
@@ -77,6 +101,8 @@ void json_events(struct json *j, const struct snap *s)
 
 void json_group(struct json *j, const struct rgroup *g)
 {
+	if (g->host)
+		json_str(j, "host", g->host);
 	if (g->comm)
 		json_str(j, "comm", g->comm);
 	if (g->pid)

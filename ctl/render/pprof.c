@@ -24,9 +24,11 @@ struct function {
 	__u32 name, file;
 };
 
+/* @place: of code without names: whoever has the file can name it; or NULL. */
 struct mapping {
 	__u32 name;
 	__u64 limit;
+	const struct sym_place *place;
 	bool kernel, files, lines, inlined;
 };
 
@@ -183,15 +185,23 @@ static bool same_mapping(const void *things, __u32 id, const void *key)
 {
 	const struct mapping *a = (const struct mapping *)things + id, *b = key;
 
-	return a->name == b->name && a->kernel == b->kernel;
+	if (a->name != b->name || a->kernel != b->kernel || !a->place != !b->place)
+		return false;
+	return !a->place || (a->place->map_offset == b->place->map_offset &&
+			     a->place->build_id_len == b->place->build_id_len &&
+			     !memcmp(a->place->build_id, b->place->build_id,
+				     sizeof(a->place->build_id)));
 }
 
+/* Code with names and code without are in different mappings: a reader names all of one. */
 static __u32 get_mapping(struct pprof *p, const struct sym_frame *s)
 {
 	const char *object = s->kernel && !strcmp(s->object, "kernel") ? "[kernel.kallsyms]" :
-			     s->object;
-	struct mapping key = { .name = get_text(p, object), .kernel = s->kernel }, *more;
-	const __u64 hash = ids_mix(ids_mix(1, key.name), key.kernel);
+			     s->place ? s->place->path : s->object;
+	struct mapping key = { .name = get_text(p, object), .place = s->place,
+			       .kernel = s->kernel }, *more;
+	const __u64 hash = ids_mix(ids_mix(ids_mix(1, key.name), key.kernel),
+				   s->place ? s->place->map_offset : ~0ULL);
 	__u32 id = ids_find(&p->mapping_ids, hash, same_mapping, p->mappings, &key);
 
 	if (!*object)
@@ -217,6 +227,15 @@ static bool same_location(const void *things, __u32 id, const void *key)
 	       (!a->nr || !memcmp(a->frames, b->frames, a->nr * sizeof(*a->frames)));
 }
 
+/*
+ * Addresses of code without names are as if each file was mapped at a place of its own: what
+ * readers subtract is a mapping's start, and they take a start of 0 for a kernel.
+ */
+static __u64 start_of(const struct mapping *m, __u32 id)
+{
+	return ((__u64)id << 32) + m->place->map_offset;
+}
+
 static __u64 address_of(const struct pprof *p, const struct sym_frame *s)
 {
 	return s && (!s->kernel || p->v->r->o->addresses) ? s->addr : 0;
@@ -232,7 +251,9 @@ static void see_mapping(struct pprof *p, struct location *l)
 	if (!l->mapping)
 		return;
 	m = &p->mappings[l->mapping - 1];
-	if (address_of(p, last) >= m->limit)
+	if (m->place && last->place->map_len > m->limit)
+		m->limit = last->place->map_len;
+	else if (!m->place && address_of(p, last) >= m->limit)
 		m->limit = address_of(p, last) + 1;
 	m->inlined |= l->nr > 1;
 	for (__u32 i = 0; i < l->nr; i++) {
@@ -539,11 +560,13 @@ static void put_location(struct pprof *p, __u32 id)
 {
 	const struct location *l = &p->locations[id];
 	const struct rframe *frames = p->v->r->frames;
+	const struct sym_frame *last = l->nr ? frames[l->frames[l->nr - 1]].sym : NULL;
+	const bool unnamed = l->mapping && p->mappings[l->mapping - 1].place;
 	PprofProfile piece = PPROF_PROFILE__INIT;
 	PprofLocation x = PPROF_LOCATION__INIT, *all = &x;
 	PprofLine lines[MAX_LINES], *at[MAX_LINES];
 
-	for (__u32 i = 0; i < l->nr || !i; i++) {
+	for (__u32 i = 0; !unnamed && (i < l->nr || !i); i++) {
 		const struct rframe *f = l->nr ? &frames[l->frames[i]] : &no_stack;
 
 		at[i] = &lines[i];
@@ -553,9 +576,12 @@ static void put_location(struct pprof *p, __u32 id)
 	}
 	x.id = id + 1;
 	x.mapping_id = l->mapping;
-	if (l->nr)
-		x.address = address_of(p, frames[l->frames[l->nr - 1]].sym);
-	x.n_line = l->nr ? l->nr : 1;
+	if (unnamed)
+		x.address = start_of(&p->mappings[l->mapping - 1], l->mapping) +
+			    last->place->offset - last->place->map_offset;
+	else if (l->nr)
+		x.address = address_of(p, last);
+	x.n_line = unnamed ? 0 : l->nr ? l->nr : 1;
 	x.line = at;
 	piece.n_location = 1;
 	piece.location = &all;
@@ -599,22 +625,33 @@ static const struct snap_file *find_file(const struct snap *s, const char *objec
 	return found;
 }
 
+static void put_id(char *hex, const __u8 *id, __u32 len)
+{
+	for (__u32 i = 0; i < len; i++)
+		sprintf(hex + 2 * i, "%02x", id[i]);
+}
+
+/* Where it lies, if a reader is to find names of its code by its build ID; else at 0. */
 static void put_mapping(struct pprof *p, __u32 id)
 {
 	const struct mapping *m = &p->mappings[id];
-	const struct snap_file *f = m->kernel ? NULL : find_file(p->v->r->snap,
-								 p->strings[m->name]);
+	const struct snap_file *f = m->kernel || m->place ? NULL :
+				    find_file(p->v->r->snap, p->strings[m->name]);
 	PprofProfile piece = PPROF_PROFILE__INIT;
 	PprofMapping x = PPROF_MAPPING__INIT, *all = &x;
 	char hex[2 * sizeof(f->build_id) + 1] = "";
 
-	for (__u32 i = 0; f && i < f->build_id_len && i < sizeof(f->build_id); i++)
-		sprintf(hex + 2 * i, "%02x", f->build_id[i]);
+	if (f)
+		put_id(hex, f->build_id, f->build_id_len);
+	else if (m->place)
+		put_id(hex, m->place->build_id, m->place->build_id_len);
 	x.id = id + 1;
-	x.memory_limit = m->limit ? m->limit : 1;
+	x.memory_start = m->place ? start_of(m, id + 1) : 0;
+	x.memory_limit = x.memory_start + (m->limit ? m->limit : 1);
+	x.file_offset = m->place ? m->place->map_offset : 0;
 	x.filename = f ? get_text(p, f->path) : m->name;
 	x.build_id = get_string(p, hex, true);
-	x.has_functions = true;
+	x.has_functions = !m->place;
 	x.has_filenames = m->files;
 	x.has_line_numbers = m->lines;
 	x.has_inline_frames = m->inlined;

@@ -543,8 +543,10 @@ static int put_not_followed(struct writer *w, const struct snap *s)
 }
 
 /* Of a file that is saved again. */
-static bool is_made_here(const char *note)
+static bool is_made_here(const char *note, const struct save_more *more)
 {
+	if (more->again && strstr(note, SYM_AS_OFFSETS))
+		return true;
 	return !strncmp(note, "cgroup.", 7) ||
 	       !strncmp(note, SNAP_NOT_FOLLOWED, sizeof(SNAP_NOT_FOLLOWED) - 1);
 }
@@ -583,7 +585,7 @@ static int put_names(FILE *f, const struct snap *s, struct sym *sym,
 	if (!err)
 		err = put_not_followed(&w, s);
 	for (size_t i = 0; !err && i < s->nr_notes; i++)
-		if (!is_made_here(s->notes[i]))
+		if (!is_made_here(s->notes[i], more))
 			err = put_record(&w, MEMTAP_REC_NOTE, NULL, 0, s->notes[i]);
 	for (size_t i = 0; !err && notes && notes[i]; i++)
 		err = put_record(&w, MEMTAP_REC_NOTE, NULL, 0, notes[i]);

@@ -56,6 +56,8 @@ struct save_more {
 	size_t nr_ooms;
 	const struct save_spans *spans;	/* or NULL */
 	const struct save_liveds *liveds;	/* or NULL */
+	bool again;			/* names were looked for again (sym_opts.again): what the
+					 * file said of missing ones is dropped */
 };
 
 /*

@@ -107,7 +107,7 @@ static void put_value(const struct report *r, const struct rrow *row,
 	}
 	fputs(text_count(count, row->count), out);
 	if (*unit_name(unit))
-		fprintf(out, " call%s  %s%s", text_s(row->count),
+		fprintf(out, " %s%s  %s%s", render_thing(s->event), text_s(row->count),
 			unit == MEMTAP_UNIT_NUMBER ? "sum " : "",
 			text_value(value, row->sum, unit, s->has_negative));
 	if (*unit_name(unit) && row->count > 1 && row->max)
@@ -182,7 +182,7 @@ static void put_sum(const struct report *r, const char *what, size_t nr, __u64 c
 		return;
 	}
 	fprintf(out, "%s %s%s", text_count(events, count),
-		*unit_name(unit) ? "call" : "event", text_s(count));
+		render_thing(s->event), text_s(count));
 	if (*unit_name(unit))
 		fprintf(out, ", %s %s", text_signed(exact, sum), unit_name(unit));
 	if (unit == MEMTAP_UNIT_BYTES && (sum >= 1024 || sum <= -1024))

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "render/triage_int.h"
+#include "render/triage_recorded.h"
 
 #define BAR	20
 
@@ -366,9 +367,13 @@ void render_triage(const struct triage *t, const struct triage_opts *o)
 	put_faults(t, o);
 	put_reclaim(t, o);
 	put_stalls(t, o);
+	if (o->recorded)
+		render_recorded_waits(o->recorded, t->seconds, o->out);
 	put_fragments(t, o);
 	put_group(t, o, "Errors", LINE_KILLS, LINE_FAILURES);
 	put_kills(t, o);
 	put_failures(t, o);
+	if (o->recorded)
+		render_recorded_sums(o->recorded, t->seconds, o->out);
 	page_footer(t, o);
 }

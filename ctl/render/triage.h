@@ -6,6 +6,8 @@
 
 #include "triage/triage.h"
 
+struct recorded;
+
 struct triage_opts {
 	FILE *out;
 	bool color;		/* by how bad it is */
@@ -13,6 +15,7 @@ struct triage_opts {
 	const struct machine *start;	/* of several intervals: the first moment; or NULL */
 	__u64 real_ns;		/* time of day to be printed; 0: none */
 	bool past;		/* and with its date: it is over */
+	const struct recorded *recorded;	/* of a history, by the module; or NULL */
 };
 
 /* One screen, or one document. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "render/triage_int.h"
+#include "render/triage_recorded.h"
 
 #define JSON_TOP	10
 
@@ -124,6 +125,8 @@ void render_triage_json(const struct triage *t, const struct triage_opts *o)
 	json_holders(&j, "nodes", t->nodes, m->nodes.nr);
 	events(&j, t);
 	kills(&j, t);
+	if (o->recorded)
+		render_recorded_json(&j, o->recorded);
 	json_footer(&j, t);
 }
 
@@ -147,6 +150,7 @@ void render_census_json(const struct triage *t, const struct triage_opts *o)
 	json_u64(&j, "sysv_shm", m->shm_bytes);
 	json_u64(&j, "dead_cgroups", m->dying);
 	json_u64(&j, "dead_cgroups_kernel", m->dead_kernel);
+	json_u64(&j, "dead_cgroups_memory", m->dead_bytes);
 	json_close(&j, '}');
 	json_footer(&j, t);
 }

@@ -27,6 +27,11 @@ const char *pages_text(__u32 allowed)
 	       allowed & MEMTAP_MAPPING_HUGE ? ", in huge pages" : "";
 }
 
+const char *render_thing(const struct snap_event *e)
+{
+	return !*unit_name(e->unit) ? "event" : !strcmp(e->group, "live") ? "block" : "call";
+}
+
 __s64 render_weight(const struct view *v, const struct rrow *row)
 {
 	if (v->calls || !*unit_name(v->r->events[row->event].unit))
@@ -42,6 +47,30 @@ __s64 render_was_weight(const struct view *v, const struct rrow *row)
 	return render_weight(v, &was);
 }
 
+/* Of recordings that were merged: how many, of how many hosts, and how long they took. */
+static void put_merged(const struct snap *s, FILE *out)
+{
+	__u64 files = 0, running = 0, least = ~0ULL, most = 0;
+	char n[TEXT_LEN], m[TEXT_LEN], when[TEXT_LEN];
+
+	for (size_t i = 0; i < s->nr_hosts; i++) {
+		const struct memtap_rec_host *h = s->hosts[i];
+
+		files += h->files;
+		running += h->running;
+		least = h->least_ns < least ? h->least_ns : least;
+		most = h->most_ns > most ? h->most_ns : most;
+	}
+	fprintf(out, "%s recording%s of %s host%s, %.3f", text_count(n, files), text_s(files),
+		text_count(m, s->nr_hosts), text_s(s->nr_hosts), least / 1e9);
+	if (least != most)
+		fprintf(out, " to %.3f", most / 1e9);
+	fprintf(out, " s%s, the last until %s", least == most && files > 1 ? " each" : "",
+		text_time(when, s->header.real_ns));
+	if (running)
+		fprintf(out, ", %s not ended", text_count(n, running));
+}
+
 void render_title(const struct view *v, FILE *out)
 {
 	const struct memtap_rec_header *h = &v->r->snap->header;
@@ -51,8 +80,11 @@ void render_title(const struct view *v, FILE *out)
 		text_put(out, v->o->title, NULL);
 		fputs(", ", out);
 	}
-	fprintf(out, "%.3f s until %s", (h->now_ns - h->start_ns) / 1e9,
-		text_time(when, h->real_ns));
+	if (v->r->snap->nr_hosts)
+		put_merged(v->r->snap, out);
+	else
+		fprintf(out, "%.3f s until %s", (h->now_ns - h->start_ns) / 1e9,
+			text_time(when, h->real_ns));
 	if (*h->host) {
 		fputs(" on ", out);
 		text_put(out, h->host, NULL);

@@ -41,7 +41,15 @@ static const char *program_comm(struct maker *m, const struct memtap_rec_task *t
 static bool by_task(const struct maker *m)
 {
 	return (m->r.o->by != BY_NONE && m->r.o->by < BY_FILE) || m->r.o->by == BY_CONTAINER ||
-	       m->r.o->by == BY_SERVICE;
+	       m->r.o->by == BY_SERVICE || m->r.o->by == BY_HOST;
+}
+
+/* The machine of a task: of recordings that were merged, its own; else the recording's. */
+static const char *host_of(const struct maker *m, const struct memtap_rec_task *t)
+{
+	const struct memtap_rec_host *h = snap_host(m->r.snap, t);
+
+	return h ? h->name : *m->r.snap->header.host ? m->r.snap->header.host : "[unknown host]";
 }
 
 /* False: in no container, or its cgroup's path is unknown. */
@@ -59,6 +67,10 @@ static void make_key(struct maker *m, __u32 id,
 	const char *path;
 
 	memset(k, 0, sizeof(*k));
+	if (m->r.o->by == BY_HOST && (t || !m->r.snap->nr_hosts)) {
+		k->a = ids_hash_string(1, host_of(m, t));
+		return;
+	}
 	if (!t) {
 		k->a = !by_task(m) ? 0 : 1ULL << 63 | (id == MEMTAP_TASK_NONE);
 		return;
@@ -127,6 +139,10 @@ static void describe(struct maker *m, const struct memtap_rec_task *t,
 		g->comm = process_comm(m->r.snap, t);
 		g->pid = t->pid;
 		snprintf(label, 512, "%s [%d]", g->comm, t->pid);
+		break;
+	case BY_HOST:
+		g->host = arena_strdup(&m->arena, host_of(m, t));
+		snprintf(label, 512, "%s", host_of(m, t));
 		break;
 	case BY_THREAD:
 		g->comm = t->comm;
@@ -221,7 +237,7 @@ static __s64 add_group(struct maker *m, __u32 task_id, const struct memtap_rec_t
 	if (id < 0)
 		return id;
 	groups = m->r.groups;
-	if (t)
+	if (t || (m->r.o->by == BY_HOST && !m->r.snap->nr_hosts))
 		describe(m, t, &groups[id], label);
 	else
 		snprintf(label, sizeof(label), "%s", !by_task(m) ? "" :

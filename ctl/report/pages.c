@@ -56,14 +56,15 @@ static enum rowner owner_of(const char *name)
 }
 
 /* The first function above the allocator of pages says it. */
-static enum rowner owner_of_stack(const struct maker *m, const struct snap_stack *st)
+static enum rowner owner_of_stack(const struct snap *s, struct sym *sym,
+				  const struct snap_stack *st)
 {
 	const struct sym_frame *f;
 
 	for (__u32 i = 0; i < st->nr; i++) {
 		const bool call = i || !(st->flags & MEMTAP_STACK_ENTRY);
 
-		if (!sym_kernel(m->sym, m->r.snap, st->ip[i], call, &f) || !f->name)
+		if (!sym_kernel(sym, s, st->ip[i], call, &f) || !f->name)
 			return ROWNER_NONE;
 		if (!is_pager(f->name))
 			return owner_of(f->name);
@@ -71,20 +72,30 @@ static enum rowner owner_of_stack(const struct maker *m, const struct snap_stack
 	return ROWNER_NONE;
 }
 
-enum rowner report_owner(const struct maker *m, const struct memtap_block *b)
+static enum rowner owner(const struct snap *s, struct sym *sym, const struct memtap_block *b)
 {
 	const struct memtap_rec_cache *c;
 	const struct snap_stack *st;
-	enum rowner owner;
+	enum rowner of;
 
 	if (!(b->flags & MEMTAP_BLOCK_KERNEL))
 		return ROWNER_NONE;
-	c = snap_cache(m->r.snap, b->space);
+	c = snap_cache(s, b->space);
 	if (!c || c->kind != MEMTAP_CACHE_PAGES)
 		return ROWNER_NONE;
-	st = snap_stack(m->r.snap, b->ustack);
-	owner = st ? owner_of_stack(m, st) : ROWNER_NONE;
-	return owner && snap_has_group(m->r.snap, rowner_name(owner)) ? owner : ROWNER_NONE;
+	st = snap_stack(s, b->ustack);
+	of = st ? owner_of_stack(s, sym, st) : ROWNER_NONE;
+	return of && snap_has_group(s, rowner_name(of)) ? of : ROWNER_NONE;
+}
+
+enum rowner report_owner(const struct maker *m, const struct memtap_block *b)
+{
+	return owner(m->r.snap, m->sym, b);
+}
+
+bool report_is_owned(const struct snap *s, struct sym *sym, const struct memtap_block *b)
+{
+	return owner(s, sym, b) != ROWNER_NONE;
 }
 
 const char *rowner_name(enum rowner owner)

@@ -118,6 +118,7 @@ struct rstack {
 struct rgroup {
 	const char *label;		/* "comm [pid]" */
 	const char *comm;
+	const char *host;		/* NULL: not by host */
 	__s32 pid, tid;			/* 0: several */
 	__u64 cgroup;
 	const char *cgroup_path;	/* NULL: not by cgroup, or not known */
@@ -249,6 +250,8 @@ struct rsection {
 enum rowner { ROWNER_NONE, ROWNER_SLAB, ROWNER_VMALLOC, ROWNER_PERCPU, NR_ROWNER };
 
 const char *rowner_name(enum rowner owner);
+/* Does it hold what is followed, too, such as a slab?  It is in no row then. */
+bool report_is_owned(const struct snap *s, struct sym *sym, const struct memtap_block *b);
 
 /* Each live block, in lists by row. */
 struct rblock {

@@ -618,6 +618,9 @@ static const char *not_held(const struct snap *s, const struct opts *o)
 	const bool stacks = s->header.flags & (MEMTAP_CFG_USTACK | MEMTAP_CFG_KSTACK);
 	const bool files = s->header.flags & MEMTAP_CFG_FILES;
 
+	if ((o->pids.nr || o->tids.nr) && s->nr_hosts)
+		return "--pid, --tid: a merged recording does not tell processes of a program "
+		       "apart; --comm selects programs";
 	if (o->tids.nr && !(s->header.flags & MEMTAP_CFG_THREADS))
 		return "--tid: this recording does not tell threads apart: record it with --by "
 		       "thread";

@@ -50,6 +50,15 @@ static bool places_count(const struct report *r)
 	return r->o->detail == DETAIL_PLACES || (r->leaks && r->o->detail != DETAIL_NAMES);
 }
 
+/* Files of one name, and the same place in them: are they the same build? */
+static bool same_build(const struct sym_place *a, const struct sym_place *b)
+{
+	if (!a || !b)
+		return a == b;
+	return a->build_id_len == b->build_id_len &&
+	       !memcmp(a->build_id, b->build_id, sizeof(a->build_id));
+}
+
 /* How much of a frame tells it from others: graphs want names only. */
 static bool same_frame(const void *things, __u32 id, const void *key)
 {
@@ -65,6 +74,8 @@ static bool same_frame(const void *things, __u32 id, const void *key)
 	if (r->o->detail == DETAIL_NAMES)
 		return true;
 	if (r->o->addresses && a->ip != b->ip)
+		return false;
+	if (!same_build(a->sym->place, b->sym->place))
 		return false;
 	if (a->any_line != b->any_line || a->any_place != b->any_place)
 		return false;

@@ -178,6 +178,18 @@ int dev_notice(int fd, struct memtap_notice *notice)
 	return command(fd, MEMTAP_NOTICE, notice);
 }
 
+int dev_other(int fd, struct memtap_other *other)
+{
+	other->size = sizeof(*other);
+	return command(fd, MEMTAP_OTHER, other);
+}
+
+int dev_recorded(int fd, struct memtap_recorded *recorded)
+{
+	recorded->size = sizeof(*recorded);
+	return command(fd, MEMTAP_RECORDED, recorded);
+}
+
 int dev_oom(int fd, struct memtap_oom *oom)
 {
 	oom->size = sizeof(*oom);

@@ -38,6 +38,10 @@ int dev_ages(int fd, struct memtap_ages *arg);
 int dev_held(int fd, struct memtap_held *held);
 /* @notice has the number */
 int dev_notice(int fd, struct memtap_notice *notice);
+/* @other has the last number, and where its rows go. */
+int dev_other(int fd, struct memtap_other *other);
+/* MEMTAP_RECORDED; its size is filled in.  -ENOTTY: the module is older */
+int dev_recorded(int fd, struct memtap_recorded *recorded);
 int dev_oom(int fd, struct memtap_oom *oom);
 
 /* All built-in events, malloc'ed. */

@@ -61,6 +61,8 @@ void snap_free(struct snap *s)
 		free(s->ooms);
 		free(s->spans);
 		free(s->liveds);
+		free(s->hosts);
+		free(s->task_hosts);
 		free(s->kept_spans);
 		free(s->kept_liveds);
 		free(s->bytes);

@@ -125,6 +125,37 @@ static bool note_ends(struct snap *s)
 	return s->map_ends;
 }
 
+#define NO_HOST		(~0U)
+
+/* Each task of a merged file is of one machine. */
+static int index_hosts(struct snap *s, char *err)
+{
+	if (!s->nr_hosts)
+		return 0;
+	s->task_hosts = malloc((s->nr_tasks + 1) * sizeof(*s->task_hosts));
+	if (!s->task_hosts)
+		return snap_bad(err, -ENOMEM, "not enough memory to decode it");
+	memset(s->task_hosts, 0xff, (s->nr_tasks + 1) * sizeof(*s->task_hosts));
+	for (size_t i = 0; i < s->nr_hosts; i++)
+		for (__u32 k = 0; k < s->hosts[i]->nr; k++) {
+			const struct memtap_rec_task *t = snap_task(s, s->hosts[i]->task[k]);
+
+			if (!t || s->task_hosts[t - s->tasks] != NO_HOST)
+				return snap_bad(err, -EBADMSG, "task %u of a host %s",
+						s->hosts[i]->task[k],
+						t ? "is another one's, too" : "does not exist");
+			s->task_hosts[t - s->tasks] = (__u32)i;
+		}
+	return 0;
+}
+
+const struct memtap_rec_host *snap_host(const struct snap *s, const struct memtap_rec_task *t)
+{
+	const __u32 at = s->task_hosts && t ? s->task_hosts[t - s->tasks] : NO_HOST;
+
+	return at == NO_HOST ? NULL : s->hosts[at];
+}
+
 int snap_index(struct snap *s, char *err)
 {
 	if (!sort_event(s->events, s->nr_events))
@@ -153,7 +184,7 @@ int snap_index(struct snap *s, char *err)
 			return snap_bad(err, -EBADMSG,
 				"a hook refers to event %u, which does not exist",
 				s->hooks[i].event);
-	return 0;
+	return index_hosts(s, err);
 }
 
 bool snap_hook_leaves_out(const struct memtap_rec_hook *h)

@@ -43,6 +43,7 @@ static const struct table tables[] = {
 	TABLE(MEMTAP_REC_OOM, ooms),
 	TABLE(MEMTAP_REC_SPAN, spans),
 	TABLE(MEMTAP_REC_LIVED, liveds),
+	TABLE(MEMTAP_REC_HOST, hosts),
 };
 
 #define NR_TABLES	(sizeof(tables) / sizeof(tables[0]))
@@ -473,6 +474,20 @@ static int take_lived(struct decoder *d, const struct memtap_rec *rec)
 	return err;
 }
 
+static int take_host(struct decoder *d, const struct memtap_rec *rec)
+{
+	const struct memtap_rec_host *r = (const void *)rec;
+
+	if (r->nr > (rec->len - sizeof(*r)) / sizeof(r->task[0]))
+		return snap_bad(d->err, -EBADMSG, "record %llu: a host is too short for its %u "
+				"tasks", (unsigned long long)d->nr, r->nr);
+	if (!memchr(r->name, 0, sizeof(r->name)) || !memchr(r->release, 0, sizeof(r->release)))
+		return snap_bad(d->err, -EBADMSG, "record %llu: the name of a host is not "
+				"terminated", (unsigned long long)d->nr);
+	d->s->hosts[d->s->nr_hosts++] = r;
+	return 0;
+}
+
 static int (*const takers[])(struct decoder *, const struct memtap_rec *) = {
 	[MEMTAP_REC_EVENT] = take_event,
 	[MEMTAP_REC_HOOK] = take_hook,
@@ -499,6 +514,7 @@ static int (*const takers[])(struct decoder *, const struct memtap_rec *) = {
 	[MEMTAP_REC_OOM] = take_oom,
 	[MEMTAP_REC_SPAN] = take_span,
 	[MEMTAP_REC_LIVED] = take_lived,
+	[MEMTAP_REC_HOST] = take_host,
 };
 
 static int second_pass(struct decoder *d)

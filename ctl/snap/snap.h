@@ -146,6 +146,9 @@ struct snap {
 	const struct memtap_rec_span **spans;	/* parts of the time, in its order */
 	const struct memtap_rec_lived **liveds;	/* the same, of live blocks */
 	size_t nr_caches, nr_gones, nr_ooms, nr_spans, nr_liveds;
+	const struct memtap_rec_host **hosts;	/* of recordings that were merged */
+	__u32 *task_hosts;		/* by number in @tasks: number in @hosts; NULL: none */
+	size_t nr_hosts;
 	struct memtap_rec_mark *marks;	/* in their order */
 	size_t nr_marks;
 	struct snap_peaks *peaks;	/* MEMTAP_CFG_PEAK: stay where the stream has them */
@@ -267,6 +270,9 @@ const struct memtap_rec_space *snap_space(const struct snap *s, __u32 id);
 /* Of the block of this number, or NULL. */
 const struct snap_extent *snap_extent(const struct snap *s, size_t number);
 const struct memtap_rec_cache *snap_cache(const struct snap *s, __u32 id);
+
+/* The machine whose task this is, where recordings were merged; else NULL. */
+const struct memtap_rec_host *snap_host(const struct snap *s, const struct memtap_rec_task *t);
 
 /*
  * All live blocks, in no order:

@@ -25,7 +25,7 @@ struct elf_sym {
 };
 
 struct segment {
-	__u64 offset, filesz, addr;
+	__u64 offset, filesz, addr, memsz;
 	bool exec;
 };
 
@@ -57,11 +57,12 @@ static bool read_segments(struct sym_elf *e, Elf *elf)
 		struct segment *s = &e->segments[e->nr_segments];
 		GElf_Phdr p;
 
-		if (!gelf_getphdr(elf, i, &p) || p.p_type != PT_LOAD || !p.p_filesz)
+		if (!gelf_getphdr(elf, i, &p) || p.p_type != PT_LOAD || !p.p_memsz)
 			continue;
 		s->offset = p.p_offset;
-		s->filesz = p.p_filesz;
+		s->filesz = p.p_filesz;		/* (0: in a debug file) */
 		s->addr = p.p_vaddr;
+		s->memsz = p.p_memsz;
 		s->exec = p.p_flags & PF_X;
 		e->nr_segments++;
 	}
@@ -141,7 +142,8 @@ bool sym_elf_address(const struct sym_elf *e, __u64 offset, __u64 *addr)
 			for (size_t k = 0; k < e->nr_segments; k++) {
 				const struct segment *s = &e->segments[k];
 
-				if (s->exec != exec || !in_segment(s, offset, slacks[i]))
+				if (s->exec != exec || !s->filesz ||
+				    !in_segment(s, offset, slacks[i]))
 					continue;
 				*addr = offset - s->offset + s->addr;
 				return true;
@@ -149,6 +151,31 @@ bool sym_elf_address(const struct sym_elf *e, __u64 offset, __u64 *addr)
 		}
 	}
 	return false;
+}
+
+#define PAGE_MASK	4095ULL		/* of the machines that memtap runs on */
+
+bool sym_elf_debug_address(const struct sym_elf *e, __u64 offset, __u64 map_offset,
+			   __u64 map_len, __u64 *addr)
+{
+	const struct segment *code = NULL;
+	__u64 start, end;
+
+	for (size_t i = 0; i < e->nr_segments; i++) {
+		if (!e->segments[i].exec)
+			continue;
+		if (code)
+			return false;
+		code = &e->segments[i];
+	}
+	if (!code || code->addr + code->memsz < code->addr)
+		return false;
+	start = code->addr & ~PAGE_MASK;
+	end = (code->addr + code->memsz + PAGE_MASK) & ~PAGE_MASK;
+	if (end - start != map_len || offset - map_offset >= map_len)
+		return false;
+	*addr = offset - map_offset + start;
+	return true;
 }
 
 /*

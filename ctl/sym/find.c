@@ -100,13 +100,15 @@ static enum sym_found try_file(const struct snap *snap, const char *path,
 	return FOUND_OTHER;
 }
 
-/* DIR/.build-id/ab/cdef...: the file itself, where a distribution links it. */
+/* DIR/.build-id/ab/cdef...: the file itself, where a distribution links it; its debug file. */
 static enum sym_found try_build_id(const struct sym *s, const struct snap *snap,
-				   const struct snap_file *file, int *fd, char path[4096])
+				   const struct snap_file *file, const char *suffix, int *fd,
+				   char path[4096])
 {
 	char *named;
 
-	if (build_id_path(&named, s->opts.debug_dir, file->build_id, file->build_id_len, "") < 0)
+	if (build_id_path(&named, s->opts.debug_dir, file->build_id, file->build_id_len,
+			  suffix) < 0)
 		return FOUND_NONE;
 	snprintf(path, 4096, "%s", named);
 	free(named);
@@ -140,8 +142,11 @@ enum sym_found sym_find_file(const struct sym *s, const struct snap *snap,
 		return r;
 	if (r == FOUND_OTHER)
 		worst = r;
-	r = try_build_id(s, snap, file, fd, path);
-	return r == FOUND ? r : worst;
+	r = try_build_id(s, snap, file, "", fd, path);
+	if (r == FOUND)
+		return r;
+	r = try_build_id(s, snap, file, ".debug", fd, path);
+	return r == FOUND ? FOUND_DEBUG : worst;
 }
 
 int sym_open_file(const struct snap *snap, const struct memtap_rec_task *task,
@@ -154,6 +159,9 @@ int sym_open_file(const struct snap *snap, const struct memtap_rec_task *task,
 	switch (sym_find_file(&s, snap, task, map, file, &fd, path)) {
 	case FOUND:
 		return fd;
+	case FOUND_DEBUG:
+		close(fd);
+		return -ENOENT;
 	case FOUND_OTHER:
 		return -ESTALE;
 	default:

@@ -43,6 +43,7 @@ struct sym {
 	struct sym_cgroups *cgroups;
 	struct kallsyms *kallsyms;
 	bool kallsyms_tried;
+	struct sym_again again;
 	const char *notes[SYM_MAX_NOTES + 1];
 	unsigned int nr_notes;
 };
@@ -79,6 +80,12 @@ struct sym_elf *sym_elf_open(int fd, const char *path, const char *debug_dir);
 void sym_elf_close(struct sym_elf *e);
 /* False: no loadable executable segment holds this file offset. */
 bool sym_elf_address(const struct sym_elf *e, __u64 offset, __u64 *addr);
+/*
+ * The same of a debug file, whose segments do not say where they are in the program: the program
+ * was mapped from @map_offset on, @map_len bytes, which must be its one segment of code.
+ */
+bool sym_elf_debug_address(const struct sym_elf *e, __u64 offset, __u64 map_offset,
+			   __u64 map_len, __u64 *addr);
 /* Raw symbol name and start, or NULL. */
 const char *sym_elf_symbol(struct sym_elf *e, __u64 addr, __u64 *start);
 /* The Dwfl_Module, for dwarf.c. */
@@ -110,8 +117,8 @@ void sym_dwarf_variables(struct sym_elf *e, struct sym_dwarf_variable *v, size_t
 
 /* ---- files of user space ---- */
 
-/* How a file was found to be what was mapped, or why not. */
-enum sym_found { FOUND, FOUND_NONE, FOUND_OTHER };
+/* How a file was found to be what was mapped, or why not.  DEBUG: its debug file alone. */
+enum sym_found { FOUND, FOUND_DEBUG, FOUND_NONE, FOUND_OTHER };
 
 /* @fd and @path (for debug links) of the file that @map of @task maps. */
 enum sym_found sym_find_file(const struct sym *s, const struct snap *snap,

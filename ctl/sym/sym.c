@@ -15,6 +15,11 @@ struct sym *sym_new(const struct sym_opts *o)
 	return s;
 }
 
+const struct sym_again *sym_again(const struct sym *s)
+{
+	return &s->again;
+}
+
 void sym_free(struct sym *s)
 {
 	if (!s)

@@ -21,7 +21,20 @@ struct sym_opts {
 	int (*kernel_name)(int device, __u64 addr, char text[MEMTAP_SYMBOL_LEN]);
 	int device;
 	const char *debug_dir;	/* NULL: /usr/lib/debug */
+	bool again;		/* also look for what a file has no name or no line of */
 	struct jitmaps *jitmaps; /* what compilers left of names, see sym/jitmaps.h; or NULL */
+};
+
+/*
+ * Where code is in a file that is known by its build ID: for those who name it later, from the
+ * file itself.  It was mapped from @map_offset on, @map_len bytes.
+ */
+struct sym_place {
+	const char *path;
+	__u64 offset;		/* of the code, in the file */
+	__u64 map_offset, map_len;
+	__u32 build_id_len;
+	__u8 build_id[24];
 };
 
 /* One frame of the source; several for one address where calls were inlined. */
@@ -35,6 +48,7 @@ struct sym_frame {
 	__u64 addr;		/* in the object: what addr2line takes */
 	bool inlined;		/* into the next one */
 	bool kernel;
+	const struct sym_place *place;	/* of one without a name, if it is known; or NULL */
 };
 
 struct sym *sym_new(const struct sym_opts *o);
@@ -64,6 +78,19 @@ const char *sym_cgroup(struct sym *s, const struct snap *snap, __u64 inode);
  */
 int sym_open_file(const struct snap *snap, const struct memtap_rec_task *task,
 		  const struct snap_map *map, const struct snap_file *file);
+
+/* With sym_opts.again: addresses without a name, and what became of them; each is counted once. */
+struct sym_again {
+	size_t named;
+	size_t no_id;		/* the recording has no build ID of their file */
+	size_t no_file;		/* there is no such file here, or another build of it */
+	size_t no_symbol;	/* the file has no name for them */
+};
+
+const struct sym_again *sym_again(const struct sym *s);
+
+/* How sentences about a file end whose code has no names. */
+#define SYM_AS_OFFSETS	": its functions are shown as offsets"
 
 /*
  * Sentences about what could not be named so far and why (a file that was

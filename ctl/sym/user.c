@@ -19,6 +19,7 @@ struct sym_object {
 	bool vdso;
 	bool foreign;		/* of a snapshot from elsewhere */
 	const char *base;	/* last part of the path */
+	enum sym_found found;
 	struct sym_elf *elf;	/* NULL: no such file here */
 };
 
@@ -39,10 +40,40 @@ static bool same_file(const struct snap_file *a, const struct snap_file *b)
 	       !strcmp(a->path, b->path);
 }
 
+/* What the reader needs to look for it elsewhere. */
+static const char *id_text(const struct snap_file *f, char text[64])
+{
+	char *to = text;
+
+	for (__u32 i = 0; i < f->build_id_len && i < sizeof(f->build_id); i++)
+		to += sprintf(to, "%02x", f->build_id[i]);
+	*to = '\0';
+	return text;
+}
+
+static void note_missing(struct sym *s, const struct sym_object *o)
+{
+	const bool no_id = !o->id.build_id_len && o->foreign;
+	char id[64];
+
+	if (o->id.path[0] != '/')
+		return;
+	if (no_id && (s->opts.again || o->found == FOUND_OTHER))
+		sym_note(s, "%s has no build ID in the recording, and cannot be compared"
+			 SYM_AS_OFFSETS, o->id.path);
+	else if (s->opts.again)
+		sym_note(s, "%s, build ID %s, is not on this machine" SYM_AS_OFFSETS, o->id.path,
+			 id_text(&o->id, id));
+	else if (o->found == FOUND_OTHER)
+		sym_note(s, "%s is not the file that was mapped (replaced since then?)"
+			 SYM_AS_OFFSETS, o->id.path);
+	else
+		sym_note(s, "%s no longer exists on this machine" SYM_AS_OFFSETS, o->id.path);
+}
+
 static void open_object(struct sym *s, struct sym_object *o, const struct snap *snap,
 			const struct memtap_rec_task *task, const struct snap_map *map)
 {
-	static const char offsets[] = ": its functions are shown as offsets";
 	char path[4096];
 	int fd = -1;
 
@@ -52,19 +83,9 @@ static void open_object(struct sym *s, struct sym_object *o, const struct snap *
 			fd = sym_vdso_fd();
 		strcpy(path, "[vdso]");
 	} else {
-		switch (sym_find_file(s, snap, task, map, &o->id, &fd, path)) {
-		case FOUND_OTHER:
-			sym_note(s, "%s is not the file that was mapped (replaced since then?)%s",
-				 o->id.path, offsets);
-			return;
-		case FOUND_NONE:
-			if (o->id.path[0] == '/')
-				sym_note(s, "%s no longer exists on this machine%s",
-					 o->id.path, offsets);
-			return;
-		case FOUND:
-			break;
-		}
+		o->found = sym_find_file(s, snap, task, map, &o->id, &fd, path);
+		if (o->found != FOUND && o->found != FOUND_DEBUG)
+			note_missing(s, o);
 	}
 	if (fd >= 0)
 		o->elf = sym_elf_open(fd, path, s->opts.debug_dir);
@@ -148,8 +169,35 @@ static size_t elf_frames(struct sym *s, const struct sym_object *o, __u64 addr,
 	return nr;
 }
 
-static size_t object_frames(struct sym *s, const struct sym_object *o, __u64 offset,
-			    bool call, const struct sym_frame **frames)
+static const struct sym_place *place_of(struct sym *s, const struct snap_file *file,
+					const struct snap_map *map, __u64 offset)
+{
+	struct sym_place *p = file->build_id_len ? arena_alloc(&s->arena, sizeof(*p)) : NULL;
+
+	if (!p)
+		return NULL;
+	p->path = sym_intern(s, file->path);
+	p->offset = offset;
+	p->map_offset = map->offset;
+	p->map_len = map->end - map->start;
+	p->build_id_len = file->build_id_len;
+	memcpy(p->build_id, file->build_id, sizeof(p->build_id));
+	return p;
+}
+
+static bool object_address(const struct sym_object *o, const struct snap_map *map, __u64 offset,
+			   __u64 *addr)
+{
+	if (!o->elf)
+		return false;
+	if (o->found == FOUND_DEBUG && !o->vdso)
+		return sym_elf_debug_address(o->elf, offset, map->offset,
+					     map->end - map->start, addr);
+	return sym_elf_address(o->elf, offset, addr);
+}
+
+static size_t object_frames(struct sym *s, const struct sym_object *o, const struct snap_map *map,
+			    __u64 offset, bool call, const struct sym_frame **frames)
 {
 	struct sym_frame out[SYM_MAX_INLINE] = { { .object = o->base, .addr = offset } };
 	__u64 addr;
@@ -159,9 +207,41 @@ static size_t object_frames(struct sym *s, const struct sym_object *o, __u64 off
 	if (nr)
 		return nr;
 	nr = 1;
-	if (o->elf && sym_elf_address(o->elf, offset, &addr))
+	if (object_address(o, map, offset, &addr))
 		nr = elf_frames(s, o, addr, call, out);
+	if (!o->vdso && nr == 1 && !out[0].name)
+		out[0].place = place_of(s, &o->id, map, offset);
 	return sym_cache_put(s, o, offset << 1 | call, out, nr, frames);
+}
+
+static void count_again(struct sym *s, const struct sym_object *o, const struct sym_frame *f)
+{
+	struct sym_again *a = &s->again;
+
+	if (f->name)
+		a->named++;
+	else if (o->found == FOUND || o->found == FOUND_DEBUG)
+		a->no_symbol++;
+	else if (!o->id.build_id_len && o->foreign)
+		a->no_id++;
+	else
+		a->no_file++;
+}
+
+/* sym_opts.again: of what a file said, @saved, or said nothing (NULL); @nr: as it returns. */
+static size_t look_again(struct sym *s, const struct sym_object *o, const struct snap_map *map,
+			 __u64 offset, bool call, size_t nr, const struct sym_frame **frames)
+{
+	const struct sym_frame *saved = *frames, *found;
+	const bool known = sym_cache_get(s, o, offset << 1 | call, &found);
+	const size_t n = object_frames(s, o, map, offset, call, &found);
+
+	if (!known && (!saved || !saved->name))
+		count_again(s, o, found);
+	if (saved && (!found->name || (saved->name && !found->file)))
+		return nr;
+	*frames = found;
+	return n;
 }
 
 /* An address in no file: unknown, or of a JIT compiler. */
@@ -202,22 +282,26 @@ static bool has_jit_name(const struct snap_file *f)
 }
 
 /* What the file says; found under all that it says, as files may differ. */
-static size_t saved_frames(struct sym *s, const struct snap *snap, __u32 space, __u32 era,
-			   __u64 ip, bool call, const struct sym_frame **frames)
+static size_t saved_frames(struct sym *s, const struct snap *snap, __u32 space,
+			   const struct snap_map *map, const struct snap_file *file, __u64 ip,
+			   bool call, const struct sym_frame **frames)
 {
 	struct sym_frame out[SYM_MAX_INLINE];
 	const struct snap_usym *u;
-	size_t nr = snap_usyms(snap, space, era, ip, call, &u), known;
-	char id[1024];
+	size_t nr = snap_usyms(snap, space, map ? map->era : 0, ip, call, &u), known;
+	char id[1024], hex[64] = "";
 	const char *owner;
+	bool placed;
 
 	if (!nr)
 		return 0;
 	if (nr > SYM_MAX_INLINE)
 		nr = SYM_MAX_INLINE;
-	snprintf(id, sizeof(id), "%llx %llx %u %.400s %.200s %.300s",
+	placed = nr == 1 && !*u->name && file;
+	snprintf(id, sizeof(id), "%llx %llx %u %.400s %.200s %.200s %s %llx",
 		 (unsigned long long)u->addr, (unsigned long long)u->offset,
-		 u->line, u->object, u->file, u->name);
+		 u->line, u->object, u->file, u->name, placed ? id_text(file, hex) : "",
+		 placed ? (unsigned long long)(map->offset - map->start) : 0);
 	owner = sym_intern(s, id);
 	known = sym_cache_get(s, owner, ip << 1 | call, frames);
 	if (known)
@@ -232,6 +316,8 @@ static size_t saved_frames(struct sym *s, const struct snap *snap, __u32 space, 
 			.inlined = u[i].flags & MEMTAP_USYM_INLINED,
 		};
 	}
+	if (placed)
+		out[0].place = place_of(s, file, map, ip - call - map->start + map->offset);
 	return sym_cache_put(s, owner, ip << 1 | call, out, nr, frames);
 }
 
@@ -244,25 +330,30 @@ size_t sym_user(struct sym *s, const struct snap *snap,
 	const struct snap_file *file = NULL;
 	const struct snap_map *map;
 	struct sym_object *o;
-	bool is_vdso;
+	size_t nr = 0;
+	bool is_vdso, mapped;
 
 	map = task ? snap_map(snap, task->space, era, ip - call) : NULL;
-	if (task && snap->nr_usyms && (map || era != MEMTAP_ERA_LOST)) {
-		size_t nr = saved_frames(s, snap, task->space, map ? map->era : 0, ip, call,
-					 frames);
-
-		if (nr)
-			return nr;
-	}
+	is_vdso = map && (map->flags & MEMTAP_MAP_VDSO);
+	if (map && map->file)
+		file = snap_file(snap, map->file);
+	mapped = is_vdso || (file && !has_jit_name(file));
+	if (task && snap->nr_usyms && (map || era != MEMTAP_ERA_LOST))
+		nr = saved_frames(s, snap, task->space, map, mapped && !is_vdso ? file : NULL, ip,
+				  call, frames);
+	if (nr && !(s->opts.again && mapped && !is_vdso && !(*frames)->file))
+		return nr;
 	if (!map)
 		return loose_frame(s, nowhere, ip, call, NULL, 0, nowhere, frames);
-	is_vdso = map->flags & MEMTAP_MAP_VDSO;
-	if (map->file)
-		file = snap_file(snap, map->file);
-	if (!is_vdso && (!file || has_jit_name(file)))
+	if (!mapped)
 		return anon_frame(s, snap, task, ip, call, frames);
 	o = find_object(s, snap, task, map, is_vdso ? &vdso : file, is_vdso);
 	if (!o)
-		return loose_frame(s, nowhere, ip, call, NULL, 0, nowhere, frames);
-	return object_frames(s, o, ip - call - map->start + map->offset, call, frames);
+		return nr ? nr : loose_frame(s, nowhere, ip, call, NULL, 0, nowhere, frames);
+	if (!nr)
+		*frames = NULL;
+	if (s->opts.again && !is_vdso)
+		return look_again(s, o, map, ip - call - map->start + map->offset, call, nr,
+				  frames);
+	return object_frames(s, o, map, ip - call - map->start + map->offset, call, frames);
 }

@@ -12,6 +12,8 @@
 
 #include "base/err.h"
 #include "history/past.h"
+#include "history/recorded.h"
+#include "render/triage_recorded.h"
 #include "top/batch.h"
 #include "top/screen.h"
 #include "top/top.h"
@@ -76,6 +78,21 @@ static int look_back(struct run *r, size_t i)
 	return err;
 }
 
+/* Which waits the module recorded before sample @i, if it did. */
+static void say_waits(struct run *r, size_t i)
+{
+	struct recorded waits = { 0 };
+	FILE *f = fmemopen(r->t.message, sizeof(r->t.message), "w");
+
+	if (!f)
+		return;
+	if (!recorded_between(r->past.h, i - 1, i, &waits))
+		render_recorded_line(&waits, f);
+	fclose(f);
+	r->t.message[sizeof(r->t.message) - 1] = '\0';
+	recorded_free(&waits);
+}
+
 /* The next sample in this direction that can be compared, or that something happened in. */
 static int move(struct run *r, bool forward, bool event)
 {
@@ -98,10 +115,16 @@ static int move(struct run *r, bool forward, bool event)
 			if (!err)
 				err = history_read(r->past.c, i, &m, NULL);
 			what = err ? 0 : triage_events(&before, m);
+			what |= recorded_stalled(h, i) ? TRIAGE_STALL : 0;
 			machine_free(&before);
 		}
-		if (!event || what)
-			return err ? err : look_back(r, i);
+		if (!event || what) {
+			if (!err)
+				err = look_back(r, i);
+			if (!err && event)
+				say_waits(r, i);
+			return err;
+		}
 	}
 	if (!err)
 		snprintf(r->t.message, sizeof(r->t.message), "%s%s of the history", event ?

@@ -37,6 +37,14 @@ size_t diagnose_pick(const struct triage *t, const struct triage *census,
  */
 bool triage_recording(const struct triage_finding *f, char *words, size_t len);
 
+/*
+ * Does a recording take too much of a CPU?  @cost: seconds of a CPU that it took in @seconds; it is
+ * to go on for @planned in all.  More than 5 % after three seconds; and at any time more than 5 %
+ * of what is planned, or a quarter of a second if that is more: with many processors three seconds
+ * would be too long.
+ */
+bool diagnose_dear(double cost, double seconds, double planned);
+
 /* --- how it develops ---------------------------------------------------------------- */
 
 /* Bytes that a finding is about, at a moment; negative: none, or not known. */
@@ -71,6 +79,8 @@ struct pace {
 /* @bytes negative: left out.  With PACE_MOST samples every other one is dropped. */
 void diagnose_sample(struct pace *p, __u64 ns, __s64 bytes);
 void diagnose_pace(struct pace *p);
+/* Adds to what is said of @f what more than two moments say: that it falls, too, or has ended. */
+void diagnose_add_pace(struct triage_finding *f, const struct pace *p);
 /* At that time, between two samples; the first or the last one before and after them. */
 __s64 diagnose_bytes_at(const struct pace *p, __u64 ns);
 
@@ -145,6 +155,7 @@ struct conclusion {
 	const struct ask *ask;
 	enum sure sure;
 	bool growth;			/* it is about something that grew */
+	bool calm;			/* that does not go on growing */
 	char says[2600];
 	char why[CONCLUSION_WHY][700];	/* evidence, and what is not known */
 	size_t nr_why;
@@ -162,6 +173,9 @@ struct conclusion {
 void diagnose_judge(const struct ask *ask, const struct ask *follow, const struct triage *t,
 		    const struct machine_at *at, const struct diagnose_scope *scope,
 		    struct conclusion *c);
+
+/* What turned out not to go on growing comes last; else the order remains. */
+void diagnose_order(struct conclusion *c, size_t nr);
 
 /* Did the process's blocks explain less than half of its growth?  Then its faults are asked. */
 bool diagnose_follow(const struct ask *ask, const struct machine_at *at,

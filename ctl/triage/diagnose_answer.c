@@ -20,6 +20,8 @@ static const char *const kernel_allocators[] = {
 	"vmalloc", "vzalloc", "vmap", "alloc_pages", "alloc_page", "alloc_frozen", "get_free_pages",
 	"get_zeroed_page", "folio_alloc", "pcpu_alloc", "alloc_percpu", "slab_", "kmemdup",
 	"do_kmalloc", "do_kmem", "do_alloc_pages", "vmalloc_node", "kmem_alloc", "alloc_bulk",
+	"alloc_skb", "build_skb", "napi_alloc_skb", "netdev_alloc_skb", "sock_alloc_send",
+	"sock_wmalloc",
 };
 
 static bool begins(const char *text, const char *const *words, size_t nr)

@@ -42,7 +42,7 @@ static const struct {
 } subjects[] = {
 	{ FOUND_LEAK, "process ", NULL },
 	{ FOUND_OOM_LEAK, "process ", NULL },
-	{ FOUND_PROGRAM, "all processes together of the name ", NULL },
+	{ FOUND_PROGRAM, "the memory of all processes ", NULL },
 	{ FOUND_TMPFS, "the tmpfs ", NULL },
 	{ FOUND_SHMEM, NULL, "shared memory" },
 	{ FOUND_UNEVICTABLE, NULL, "unevictable memory" },
@@ -95,7 +95,7 @@ static bool is_calm(const struct pace *p)
 static void say_pace(struct conclusion *c, const char *who)
 {
 	const struct pace *p = &c->ask->pace;
-	char a[TEXT_LEN], b[TEXT_LEN];
+	char a[TEXT_LEN], b[TEXT_LEN], d[TEXT_LEN];
 
 	switch (p->kind) {
 	case PACE_STEADY:
@@ -114,8 +114,9 @@ static void say_pace(struct conclusion *c, const char *who)
 		    "has stopped growing", who, text_bytes(a, p->grew, false), p->seconds);
 		break;
 	case PACE_WAVES:
-		say(c, "%s rises and falls, between %s and %s within %.1f s: that is not the "
-		    "steady growth of a leak", who, text_bytes(a, p->least, false),
+		say(c, "%s rises and falls by up to %s, between %s and %s, within %.1f s: that is "
+		    "not the steady growth of a leak", who,
+		    text_bytes(d, p->most - p->least, false), text_bytes(a, p->least, false),
 		    text_bytes(b, p->most, false), p->seconds);
 		break;
 	case PACE_FLAT:
@@ -125,6 +126,20 @@ static void say_pace(struct conclusion *c, const char *who)
 	default:
 		seen(c, &c->ask->found);
 	}
+}
+
+void diagnose_add_pace(struct triage_finding *f, const struct pace *p)
+{
+	const size_t used = strlen(f->seen), room = sizeof(f->seen) - used;
+	char a[TEXT_LEN], b[TEXT_LEN];
+
+	if (p->kind == PACE_WAVES)
+		snprintf(f->seen + used, room, "; between these two moments it fell as well (%s to "
+			 "%s): that is not the steady growth of a leak",
+			 text_bytes(a, p->least, false), text_bytes(b, p->most, false));
+	else if (p->kind == PACE_ENDED)
+		snprintf(f->seen + used, room, "; nearly all of that was in the first half of the "
+			 "time");
 }
 
 /* --- who does it ---------------------------------------------------------------------- */
@@ -288,9 +303,14 @@ static void say_cgroup(struct conclusion *c, const struct triage *t)
 		return;
 	if (g->now->size && g->now->size != ~0ULL)
 		text_bytes(l, (__s64)g->now->size, false);
-	why(c, "it holds %s (limit: %s): %s anonymous, %s page cache",
-	    text_bytes(a, (__s64)g->now->bytes, false), l,
-	    text_bytes(b, (__s64)g->now->anon, false), text_bytes(d, (__s64)g->now->file, false));
+	text_bytes(a, (__s64)g->now->bytes, false);
+	/* of one without a limit this was not read */
+	if (g->now->anon || g->now->file)
+		why(c, "it holds %s (limit: %s): %s anonymous, %s page cache", a, l,
+		    text_bytes(b, (__s64)g->now->anon, false),
+		    text_bytes(d, (__s64)g->now->file, false));
+	else
+		why(c, "it holds %s (limit: %s)", a, l);
 }
 
 /* Pages of files that are there because nothing else needs the memory. */
@@ -454,7 +474,7 @@ void diagnose_judge(const struct ask *ask, const struct ask *follow, const struc
 	memset(c, 0, sizeof(*c));
 	c->ask = ask;
 	c->growth = is_growth(f, who, sizeof(who));
-	calm = c->growth && is_calm(&ask->pace);
+	calm = c->calm = c->growth && is_calm(&ask->pace);
 	c->percent = -1;
 	if (f->what == FOUND_NOTHING && (scope->pid || scope->cgroup)) {
 		say_nothing_here(c, t, scope);
@@ -479,7 +499,7 @@ void diagnose_judge(const struct ask *ask, const struct ask *follow, const struc
 		say_room(c, at);
 	if (c->growth && ask->pace.kind != PACE_NONE)
 		why(c, "in the first look %.*s", seen_len(f), f->seen);
-	if (!c->growth && *f->name)
+	if (!c->growth && *f->name && f->what != FOUND_DEAD_CGROUPS)
 		say_cgroup(c, t);
 	if (!calm && is_shared(&ask->answer) && has_blocks(ask))
 		say_growth_of_blocks(c, ask);
@@ -489,4 +509,16 @@ void diagnose_judge(const struct ask *ask, const struct ask *follow, const struc
 	c->sure = how_sure(c, ask, follow);
 	if (!calm && !ask->gone)
 		snprintf(c->next, sizeof(c->next), "%s", f->command);
+}
+
+void diagnose_order(struct conclusion *c, size_t nr)
+{
+	struct conclusion first;
+
+	for (size_t i = 1; i < nr; i++)
+		for (size_t k = i; k > 0 && c[k - 1].calm && !c[k].calm; k--) {
+			first = c[k];
+			c[k] = c[k - 1];
+			c[k - 1] = first;
+		}
 }

@@ -84,8 +84,8 @@ static bool is_same(const struct triage_finding *a, const struct triage_finding 
 {
 	if (!strcmp(a->command, b->command))
 		return true;
-	/* what a cgroup at its limit brings with it */
-	return (a->what == FOUND_LIMIT_FILES || a->what == FOUND_LIMIT) &&
+	/* what a cgroup at its limit, or slowed down, brings with it */
+	return (a->what == FOUND_LIMIT_FILES || a->what == FOUND_LIMIT || a->what == FOUND_HIGH) &&
 	       b->what == FOUND_RECLAIM_CGROUP && !strcmp(a->name, b->name);
 }
 
@@ -130,6 +130,19 @@ size_t diagnose_pick(const struct triage *t, const struct triage *census,
 	return nr;
 }
 
+/* --- the budget ------------------------------------------------------------------------- */
+
+#define MOST_COST	0.05		/* of a CPU */
+#define FIRST		3.0		/* seconds; too short to say what it costs in general */
+#define LEAST_COST	0.25		/* seconds of a CPU */
+
+bool diagnose_dear(double cost, double seconds, double planned)
+{
+	const double all = planned * MOST_COST > LEAST_COST ? planned * MOST_COST : LEAST_COST;
+
+	return cost > all || (seconds >= FIRST && cost > seconds * MOST_COST);
+}
+
 /* --- how it develops -------------------------------------------------------------------- */
 
 static __s64 named(const struct machine_list *l, const char *name)
@@ -165,9 +178,13 @@ __s64 diagnose_bytes(const struct triage_finding *f, const struct machine *m)
 	if (f->pid && own_of(&m->processes, f) < 0)
 		return -1;
 	switch (f->what) {
+	case FOUND_PROGRAM:
+		/* of some of them it is another sum */
+		if (m->processes.late)
+			return -1;
+		return own_of(&m->processes, f);
 	case FOUND_LEAK:
 	case FOUND_OOM_LEAK:
-	case FOUND_PROGRAM:
 		return own_of(&m->processes, f);
 	case FOUND_TMPFS:
 		return named(&m->tmpfs, f->name);

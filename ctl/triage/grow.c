@@ -159,16 +159,16 @@ static __s64 kernel_holds(const struct machine_account *a)
 void find_kernel_growth(struct triage *t)
 {
 	const __s64 holds = kernel_holds(&t->is), total = (__s64)t->now->f.mem[MEM_TOTAL];
-	char grew[TEXT_LEN], has[TEXT_LEN], end[64];
+	char grew[TEXT_LEN], has[TEXT_LEN], end[64], most[256];
 	struct triage_finding *f;
 
 	/* figures of one moment are read one after the other */
 	if (t->kernel_grew >= 2 * triage_floor(t)) {
 		f = found_new(t, FOUND_KERNEL, growth_score(t, t->kernel_grew));
 		f->grew = t->kernel_grew;
-		found_seen(f, "the kernel's own memory grew by %s in %.1f s, to %s%s",
+		found_seen(f, "the kernel's own memory grew by %s in %.1f s, to %s%s%s",
 			   text_bytes(grew, f->grew, false), t->seconds,
-			   text_bytes(has, holds, false),
+			   text_bytes(has, holds, false), kernel_most(t, most, sizeof(most)),
 			   growth_end(t, f->grew, end, sizeof(end)));
 	} else if (holds * 10 > total * 4) {
 		f = found_new(t, FOUND_KERNEL_HOLDS, 45);

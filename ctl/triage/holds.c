@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Find memory use that is no growth of a program: shrinkable caches, unreclaimable files,
- * overcommitted memory, zombies; and the largest users if little memory is left and nothing grows.
+ * overcommitted memory, zombies, removed cgroups, reserved huge pages; and the largest users if
+ * little memory is left and nothing grows.
  */
 #include <stdio.h>
 #include <string.h>
@@ -56,6 +57,20 @@ static void say_dentries(const struct triage *t, char *buf, size_t room)
 			 text_count(all, n->nr), text_count(unused, n->unused));
 }
 
+/*
+ * Each object costs some bytes of unreclaimable memory, which say to whom it is charged: where that
+ * may be all that the kernel's own memory grew by, the cache comes first.
+ */
+static int reclaimable_score(const struct triage *t, __s64 grew)
+{
+	int score = 30;
+
+	for (size_t i = 0; i < t->nr_found; i++)
+		if (t->found[i].what == FOUND_KERNEL && grew >= 8 * t->found[i].grew)
+			score = t->found[i].score + 1;
+	return score;
+}
+
 void find_reclaimable(struct triage *t)
 {
 	const __s64 sum = t->is.bytes[KIND_SLAB_RECLAIM] - t->was.bytes[KIND_SLAB_RECLAIM];
@@ -73,7 +88,7 @@ void find_reclaimable(struct triage *t)
 		most = sum;
 	if (most < triage_floor(t))
 		return;
-	f = found_new(t, FOUND_RECLAIMABLE, 30);
+	f = found_new(t, FOUND_RECLAIMABLE, reclaimable_score(t, most));
 	f->grew = most;
 	if (best) {
 		snprintf(f->name, sizeof(f->name), "%s", best->now->name);
@@ -157,6 +172,78 @@ void find_zombies(struct triage *t)
 		   "each keeps some KiB of the kernel's memory and a process number",
 		   (unsigned long long)most->objects, *most->name ? " " : "", most->name,
 		   most->pid);
+}
+
+/* --- cgroups that are gone --------------------------------------------------------------- */
+
+#define MANY_CGROUPS	50		/* and they hold some memory */
+#define MOST_CGROUPS	1000		/* each costs the kernel some KiB for each processor */
+
+/* Where most of them were: v2 says it, and counts for those above, too. */
+static const struct machine_holder *most_removed(const struct machine *m)
+{
+	const struct machine_holder *best = NULL;
+
+	for (size_t i = 0; i < m->cgroups.nr; i++) {
+		const struct machine_holder *h = &m->cgroups.at[i];
+
+		if (h->dying * 2 > m->dying &&
+		    (!best || strlen(h->name) > strlen(best->name)))
+			best = h;
+	}
+	return best;
+}
+
+void find_dead_cgroups(struct triage *t)
+{
+	const struct machine *m = t->now;
+	const struct machine_holder *below = most_removed(m);
+	const __s64 more = (__s64)(m->dying - t->before->dying);
+	char where[300] = "", change[48] = "", held[TEXT_LEN];
+	struct triage_finding *f;
+
+	if (m->dying < MOST_CGROUPS &&
+	    (m->dying < MANY_CGROUPS || m->dead_bytes * 50 < m->f.mem[MEM_TOTAL]))
+		return;
+	f = found_new(t, FOUND_DEAD_CGROUPS, 43);
+	if (below) {
+		snprintf(f->name, sizeof(f->name), "%s", below->name);
+		snprintf(where, sizeof(where), ", most of them below %.250s", below->name);
+	}
+	if (more)
+		snprintf(change, sizeof(change), " (%+lld in %.1f s)", (long long)more,
+			 t->seconds);
+	found_seen(f, "%llu cgroups were removed%s, and the kernel keeps them%s, as it does while "
+		   "memory is charged to them; %s are charged to cgroups that are gone or have no "
+		   "process", (unsigned long long)m->dying, where, change,
+		   text_bytes(held, (__s64)m->dead_bytes, false));
+}
+
+/* --- huge pages ----------------------------------------------------------------------------- */
+
+/* Of the default size: set aside, neither mapped nor promised to a mapping. */
+static __u64 idle_huge(const struct machine *m)
+{
+	const __u64 *mem = m->f.mem;
+
+	return mem[MEM_HUGE_FREE] > mem[MEM_HUGE_RSVD] ?
+	       (mem[MEM_HUGE_FREE] - mem[MEM_HUGE_RSVD]) * mem[MEM_HUGE_SIZE] : 0;
+}
+
+void find_huge(struct triage *t)
+{
+	const __u64 total = t->now->f.mem[MEM_TOTAL], idle = idle_huge(t->now);
+	char set[TEXT_LEN], size[TEXT_LEN], left[TEXT_LEN];
+	struct triage_finding *f;
+
+	if (!t->level[LINE_MEMORY] || idle * 10 < total)
+		return;
+	f = found_new(t, FOUND_HUGE, idle * 5 >= total ? 78 : 58);
+	found_seen(f, "%s are reserved for huge pages and not used (%.0f %% of all memory, pages "
+		   "of %s), and nothing else can use them, while little other memory is left (%s)",
+		   text_bytes(set, (__s64)idle, false), (double)idle * 100 / (double)total,
+		   text_bytes(size, (__s64)t->now->f.mem[MEM_HUGE_SIZE], false),
+		   text_bytes(left, (__s64)machine_available(t->now), false));
 }
 
 /* A victim gives its memory back within some seconds, or hangs. */
@@ -265,9 +352,6 @@ static size_t list_held(const struct triage *t, struct held list[HELD])
 {
 	const struct machine *m = t->now;
 	const __u64 *mem = m->f.mem;
-	const __u64 idle = mem[MEM_HUGE_FREE] > mem[MEM_HUGE_RSVD] ?
-			   (mem[MEM_HUGE_FREE] - mem[MEM_HUGE_RSVD]) *
-			   mem[MEM_HUGE_SIZE] : 0;
 	const struct machine_holder *h = largest_process_of(&m->processes);
 	const struct machine_holder *locked = most_locked(&m->processes);
 	char who[64] = "";
@@ -298,9 +382,18 @@ static size_t list_held(const struct triage *t, struct held list[HELD])
 	}
 	hold(list, &nr, FOUND_HOLDS, pinned, 0,
 	     "pages that are pinned (VFIO, RDMA, io_uring, direct I/O)", "");
-	hold(list, &nr, FOUND_HOLDS, idle, 0, "huge pages that are set aside and unused", "");
+	hold(list, &nr, FOUND_HUGE, idle_huge(m), 0, "huge pages that are set aside and unused",
+	     "");
 	hold(list, &nr, FOUND_HOLDS, m->zram_bytes, 0, "zram", "");
 	return nr;
+}
+
+static bool is_found(const struct triage *t, enum triage_what what)
+{
+	for (size_t i = 0; i < t->nr_found; i++)
+		if (t->found[i].what == what)
+			return true;
+	return false;
 }
 
 /* What others than processes hold is in no list of processes: it is said by name. */
@@ -329,7 +422,7 @@ void find_holders(struct triage *t)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s",
 					 i ? "; " : "", list[i].words,
 					 text_bytes(size, (__s64)list[i].bytes, false));
-	if (!*text)
+	if (!*text || (list[0].what == FOUND_HUGE && is_found(t, FOUND_HUGE)))
 		return;
 	f = found_new(t, list[0].what, t->level[LINE_MEMORY] == LEVEL_BAD ? 54 : 42);
 	f->pid = list[0].pid;

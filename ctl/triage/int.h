@@ -24,6 +24,9 @@ const struct machine_growth *largest_process(const struct triage *t);
 /* Of the kernel's own, without the tables that users' growth brings with it. */
 __s64 kernel_growth(const struct triage *t);
 
+/* "; most of it is in ...", where one kind is half of what the kernel grew by; or "" */
+const char *kernel_most(const struct triage *t, char *buf, size_t len);
+
 /* Each looks for one thing, and adds a finding if it is there. */
 void find_process(struct triage *t);
 void find_program(struct triage *t);
@@ -40,6 +43,8 @@ void find_reclaimable(struct triage *t);
 void find_unevictable(struct triage *t);
 void find_commit(struct triage *t);
 void find_zombies(struct triage *t);
+void find_dead_cgroups(struct triage *t);
+void find_huge(struct triage *t);
 void find_undead(struct triage *t);
 /* Who holds what there is, where little is left and nothing grows. */
 void find_holders(struct triage *t);

@@ -156,6 +156,8 @@ int triage_look(struct triage *t, const struct machine_at *at, const struct mach
 		find_commit(t);
 		find_zombies(t);
 		find_undead(t);
+		find_dead_cgroups(t);
+		find_huge(t);
 		find_holders(t);
 		find_nothing(t);
 	}

@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "triage/int.h"
 
-/* Who has most of the major faults, if somebody has. */
-static __u32 most_faults(const struct triage *t)
+/* The process with most of the major faults, if there is one; or NULL. */
+static const struct machine_holder *most_faults(const struct triage *t)
 {
 	const __u64 all = triage_delta(t, VM_MAJOR);
 
@@ -15,9 +15,9 @@ static __u32 most_faults(const struct triage *t)
 		const struct machine_growth *g = &t->processes[i];
 
 		if (all && g->before && (g->now->major - g->before->major) * 2 > all)
-			return g->now->pid;
+			return g->now;
 	}
-	return 0;
+	return NULL;
 }
 
 static __u64 hits_at_limit(const struct machine_growth *g)
@@ -53,19 +53,33 @@ static const struct machine_growth *limited_cgroup(const struct triage *t)
 	return most_counted(t, hits_at_limit);
 }
 
+/* The one that reclaims for itself: at its limit, or above memory.high. */
+static const struct machine_growth *reclaiming_cgroup(const struct triage *t)
+{
+	const struct machine_growth *g = limited_cgroup(t);
+
+	return g ? g : most_counted(t, is_over_high);
+}
+
 void find_swapping(struct triage *t)
 {
 	const double in = triage_rate(t, VM_SWAP_IN), out = triage_rate(t, VM_SWAP_OUT);
+	const struct machine_holder *h = most_faults(t);
 	const double both = in + out;
 	struct triage_finding *f;
+	char who[96] = "";
 
 	t->level[LINE_SWAPPING] = in >= 50 || both >= 1000 ? LEVEL_BAD :
 				  both >= 1 ? LEVEL_WATCH : LEVEL_OK;
 	if (both < 50)
 		return;
 	f = found_new(t, FOUND_SWAPPING, in >= 1000 ? 76 : in >= 50 ? 68 : 55);
-	f->pid = most_faults(t);
-	found_seen(f, "%.0f pages a second are swapped in, %.0f out", in, out);
+	if (h) {
+		f->pid = h->pid;
+		snprintf(who, sizeof(who), "; process %.40s (%u) has most of the major faults",
+			 h->name, h->pid);
+	}
+	found_seen(f, "%.0f pages a second are swapped in, %.0f out%s", in, out, who);
 }
 
 void find_reclaim(struct triage *t)
@@ -74,6 +88,7 @@ void find_reclaim(struct triage *t)
 	const double stalls = triage_rate(t, VM_STALLS);
 	const double scanned = triage_rate(t, VM_SCAN_KSWAPD) + triage_rate(t, VM_SCAN_DIRECT);
 	const double direct = triage_rate(t, VM_SCAN_DIRECT);
+	const struct machine_growth *group = reclaiming_cgroup(t);
 	struct triage_finding *f;
 
 	t->level[LINE_RECLAIM] = direct > 0 ? LEVEL_BAD : scanned > 0 ? LEVEL_WATCH : LEVEL_OK;
@@ -84,14 +99,14 @@ void find_reclaim(struct triage *t)
 		found_seen(f, "%.0f pages a second of files are read again soon after they were "
 			   "dropped", refaults);
 	}
-	if (stalls < 1 && some >= 10 && (direct > 0 || limited_cgroup(t))) {
+	if (stalls < 1 && some >= 10 && (direct > 0 || group)) {
 		/*
 		 * The machine has enough; allocstall does not count what cgroups reclaim, nor,
 		 * on some kernels, does pgscan_direct.
 		 */
 		f = found_new(t, FOUND_RECLAIM_CGROUP, 66);
-		if (limited_cgroup(t))
-			snprintf(f->name, sizeof(f->name), "%s", limited_cgroup(t)->now->name);
+		if (group)
+			snprintf(f->name, sizeof(f->name), "%s", group->now->name);
 		found_seen(f, "programs waited for memory %.0f %% of the time, to reclaim it "
 			   "within their cgroups%s%s", some, *f->name ? ", most often in " : "",
 			   f->name);
@@ -138,7 +153,7 @@ static void find_high(struct triage *t)
 
 	if (!g)
 		return;
-	f = found_new(t, FOUND_HIGH, 65);
+	f = found_new(t, FOUND_HIGH, 67);
 	snprintf(f->name, sizeof(f->name), "%s", g->now->name);
 	found_seen(f, "the cgroup %s was over memory.high %llu time%s, for which the kernel slows "
 		   "its programs down", g->now->name, (unsigned long long)nr, text_s(nr));

@@ -52,6 +52,8 @@ enum triage_what {
 	FOUND_UNEVICTABLE,	/* pages of files that cannot be reclaimed: ramfs */
 	FOUND_COMMIT,		/* little is left to be promised; pid: who has most of it */
 	FOUND_ZOMBIES,		/* pid: whose they are */
+	FOUND_DEAD_CGROUPS,	/* removed, and still charged; name: below which cgroup, or "" */
+	FOUND_HUGE,		/* memory is short, and much is set aside for huge pages, unused */
 	FOUND_UNDEAD,		/* pid: it was killed, and holds its memory still */
 	FOUND_HOLDS_PROCESS,	/* nothing grows, and little is left; name: who holds most of it */
 	FOUND_HOLDS_SHARED,	/* the same: tmpfs, deleted files */

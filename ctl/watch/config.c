@@ -95,82 +95,114 @@ static unsigned int page_shift(void)
 	return (unsigned int)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 }
 
+/* What the question asks of the module, which an older one may not have. */
+static int check_features(const struct watch *w, const struct watch_ask *ask,
+			  const struct opts *o)
+{
+	const struct {
+		bool asked;
+		__u64 feature;
+		const char *what;
+	} needs[] = {
+		{ ask->each, MEMTAP_FEATURE_STEPS, "report single events" },
+		{ ask->fields, MEMTAP_FEATURE_FIELDS, "record arguments of calls" },
+		{ w->leaks && leaks_totals(o), MEMTAP_FEATURE_PEAK, "keep totals of stacks" },
+		{ ask->objects, MEMTAP_FEATURE_OBJECTS, "record kernel objects" },
+		{ ask->objects && ask->rates, MEMTAP_FEATURE_PAGES, "record kernel objects" },
+		{ ask->objects && o->waste, MEMTAP_FEATURE_WASTE, "record wasted bytes" },
+		{ ask->objects && o->trace, MEMTAP_FEATURE_OBJECT_CALLS,
+		  "report single kernel calls" },
+		{ ask->rss, MEMTAP_FEATURE_TOUCHED, "record which stack mapped a page" },
+	};
+
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+		if (needs[i].asked && !(w->session.info.features & needs[i].feature))
+			return fail_text("the loaded module does not %s; load the module of this "
+					 "version", needs[i].what);
+	}
+	return 0;
+}
+
+static void ask_objects(struct memtap_config *c, const struct opts *o)
+{
+	c->flags |= MEMTAP_CFG_OBJECTS | (o->call_site ? MEMTAP_CFG_CALL_SITE : 0) |
+		    (o->trace ? MEMTAP_CFG_TRACE : 0);
+	c->mem_stacks = OBJECT_STACKS;
+	c->mem_counters = OBJECT_COUNTERS;
+	c->sample_bytes = o->sample_bytes;
+	c->sample_rate = o->sample_rate;
+}
+
+static void ask_rates(struct memtap_config *c, const struct opts *o)
+{
+	c->mem_stacks = RATE_TABLES;
+	if (o->waste) {		/* each is kept until it is freed, without a stack */
+		c->flags &= ~MEMTAP_CFG_KSTACK;
+	} else {
+		c->mem_live = RATE_TABLES;
+		c->sample_rate = ~0U;
+	}
+}
+
+/* Stacks, how they are unwound, and how many frames of them. */
+static int ask_stacks(struct watch *w, const struct opts *o, const struct plan *plan)
+{
+	struct memtap_config *c = &w->config;
+	const bool where = !(c->flags & MEMTAP_CFG_USTACK) && plan_names_users(plan);
+
+	if (where)	/* which program's mappings name an address is known with its stacks */
+		c->flags |= MEMTAP_CFG_USTACK;
+	c->depth = where && !(c->flags & MEMTAP_CFG_KSTACK) ? 1 : o->depth;
+	return choose_unwind(&w->session, where ? UNWIND_FP : (enum opt_unwind)o->unwind,
+			     &c->flags);
+}
+
+static void ask_key(struct watch *w, const struct watch_ask *ask, const struct opts *o)
+{
+	struct memtap_config *c = &w->config;
+
+	if (ask->rss)
+		c->flags |= MEMTAP_CFG_TOUCHED;
+	else if ((ask->files || o->files || by_file(o)) && !o->addresses && !w->leaks)
+		c->flags |= file_config(w->session.info.features, o->by == BY_MAPPING);
+	c->addr_shift = o->addresses && !ask->each ? page_shift() : 0;
+}
+
 int watch_configure(struct watch *w, const struct watch_ask *ask, const struct opts *o,
 		    const struct targets *targets, const struct plan *plan, const char *cmd)
 {
 	const struct memtap_info *info = &w->session.info;
 	struct memtap_config *c = &w->config;
 	const size_t nr = plan_nr(plan);
-	bool where;
 	int ret;
 
 	if (o->depth > info->max_depth)
 		return usage_error(cmd, "--depth: this module records at most %u frames",
 				   info->max_depth);
-	if (ask->each && !(info->features & MEMTAP_FEATURE_STEPS))
-		return fail_text("the loaded module does not report single events; load the "
-				 "module of this version");
-	if (ask->fields && !(info->features & MEMTAP_FEATURE_FIELDS))
-		return fail_text("the loaded module does not record arguments of calls; load the "
-				 "module of this version");
 	if (w->leaks && session_may_read(&w->session, "memtap leaks", "it reads arguments and "
 					 "results of other processes' functions"))
 		return 1;
+	ret = check_features(w, ask, o);
+	if (ret)
+		return ret;
 	c->flags = config_flags(ask, o, targets, w->leaks);
-	if (w->leaks && leaks_totals(o) && !(info->features & MEMTAP_FEATURE_PEAK))
-		return fail_text("the loaded module does not keep totals of stacks; load the "
-				 "module of this version");
 	if (w->leaks)
 		c->flags |= leaks_config(c, o, info->features);
 	else if (!ask->rates)	/* what comes and goes of all, is what there is more of */
 		c->flags |= not_self(targets, o->self, info->features);
 	if (ask->each)
 		c->flags |= MEMTAP_CFG_RING;
-	if (ask->objects) {
-		if (!(info->features & MEMTAP_FEATURE_OBJECTS) ||
-		    (ask->rates && !(info->features & MEMTAP_FEATURE_PAGES)))
-			return fail_text("the loaded module does not record kernel objects; load "
-					 "the module of this version");
-		if (o->waste && !(info->features & MEMTAP_FEATURE_WASTE))
-			return fail_text("the loaded module does not record wasted bytes; load the "
-					 "module of this version");
-		if (o->trace && !(info->features & MEMTAP_FEATURE_OBJECT_CALLS))
-			return fail_text("the loaded module does not report single kernel calls; "
-					 "load the module of this version");
-		c->flags |= MEMTAP_CFG_OBJECTS | (o->call_site ? MEMTAP_CFG_CALL_SITE : 0) |
-			    (o->trace ? MEMTAP_CFG_TRACE : 0);
-		c->mem_stacks = OBJECT_STACKS;
-		c->mem_counters = OBJECT_COUNTERS;
-		c->sample_bytes = o->sample_bytes;
-		c->sample_rate = o->sample_rate;
-	}
+	if (ask->objects)
+		ask_objects(c, o);
 	if (ask->rates)
-		c->mem_stacks = RATE_TABLES;
-	if (ask->rates && o->waste) {	/* each is kept until it is freed, without a stack */
-		c->flags &= ~MEMTAP_CFG_KSTACK;
-	} else if (ask->rates) {
-		c->mem_live = RATE_TABLES;
-		c->sample_rate = ~0U;
-	}
-	where = !(c->flags & MEMTAP_CFG_USTACK) && plan_names_users(plan);
-	if (where)	/* which program's mappings name an address is known with its stacks */
-		c->flags |= MEMTAP_CFG_USTACK;
-	ret = choose_unwind(&w->session, where ? UNWIND_FP : (enum opt_unwind)o->unwind,
-			    &c->flags);
+		ask_rates(c, o);
+	ret = ask_stacks(w, o, plan);
 	if (ret)
 		return ret;
-	if (ask->rss && !(info->features & MEMTAP_FEATURE_TOUCHED))
-		return fail_text("the loaded module does not record which stack mapped a page; "
-				 "load the module of this version");
-	if (ask->rss)
-		c->flags |= MEMTAP_CFG_TOUCHED;
-	else if ((ask->files || o->files || by_file(o)) && !o->addresses && !w->leaks)
-		c->flags |= file_config(info->features, o->by == BY_MAPPING);
+	ask_key(w, ask, o);
 	c->events = plan->builtins;
 	c->filter_ptr = (__u64)(unsigned long)targets->items;
 	c->filter_nr = targets->nr_items;
-	c->depth = where && !(c->flags & MEMTAP_CFG_KSTACK) ? 1 : o->depth;
-	c->addr_shift = o->addresses && !ask->each ? page_shift() : 0;
 	c->min_size = o->min_size;
 	c->max_size = o->max_size;
 	ret = session_configure(&w->session, c, o->max_mem);

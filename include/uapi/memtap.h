@@ -1492,6 +1492,73 @@ struct memtap_notice {
 
 #define MEMTAP_CACHE_LEN	48	/* names of caches, with the terminating 0 */
 
+#define MEMTAP_RECORDED_WAITS	1	/* @name: an event; its waits since its hook was attached */
+#define MEMTAP_RECORDED_WAITER	2	/* the same, of one process */
+#define MEMTAP_RECORDED_EVENT	3	/* @name: an event that the flight recorder counts */
+#define MEMTAP_RECORDED_OBJECTS	4	/* @name: a cache, or pages; objects that it tracks */
+
+/**
+ * struct memtap_recorded_row - sums that only grow, since @since_ns
+ * @kind:	MEMTAP_RECORDED_*
+ * @unit:	of @sum, MEMTAP_UNIT_*
+ * @pid:	WAITER: the process, in the initial PID namespace
+ * @reserved:	0
+ * @since_ns:	CLOCK_MONOTONIC.  Another value: these sums began anew then
+ * @start_ns:	WAITER: when the process began, CLOCK_MONOTONIC
+ * @count:	waits that are over, events, or allocations
+ * @sum:	of their values: how long, or how much.  Of events it may be negative
+ * @freed:	OBJECTS: those that were freed, older ones too,
+ * @freed_sum:	and their bytes
+ * @lost:	how many more could not be recorded
+ * @longest_ns:	the longest wait,
+ * @longest_at_ns: and when it was over
+ * @comm:	WAITER: the process's name when it waited last
+ * @name:	ends with 0
+ *
+ * For each event that is a wait the 64 processes are kept that waited last.
+ */
+struct memtap_recorded_row {
+	__u32 kind;
+	__u32 unit;
+	__s32 pid;
+	__u32 reserved;
+	__aligned_u64 since_ns;
+	__aligned_u64 start_ns;
+	__aligned_u64 count;
+	__s64 sum;			/* aligned by its place */
+	__aligned_u64 freed;
+	__aligned_u64 freed_sum;
+	__aligned_u64 lost;
+	__aligned_u64 longest_ns;
+	__aligned_u64 longest_at_ns;
+	char comm[MEMTAP_COMM_LEN];
+	char name[MEMTAP_CACHE_LEN];
+};
+
+#define MEMTAP_MAX_RECORDED	1024
+
+/**
+ * struct memtap_recorded - MEMTAP_RECORDED: what is summed up without a session of the caller's
+ * @size:	sizeof(struct memtap_recorded)
+ * @flags:	0
+ * @nr:		in, rows there is room for, 1 to MEMTAP_MAX_RECORDED; out, how many there are,
+ *		which may be more
+ * @reserved:	0
+ * @rows_ptr:	address of the rows
+ * @now_ns:	out, CLOCK_MONOTONIC before they were read
+ *
+ * In any state of the session.  Waits are counted while their hook is attached by anybody, the
+ * rest by the flight recorder.  What is being started or stopped now is left out.
+ */
+struct memtap_recorded {
+	__u32 size;
+	__u32 flags;
+	__u32 nr;
+	__u32 reserved;
+	__aligned_u64 rows_ptr;
+	__aligned_u64 now_ns;
+};
+
 #define MEMTAP_OBJECTS_MOVABLE	(1U << 0)	/* also pages that may be moved (__GFP_MOVABLE):
 						 * nearly all are programs', or of files */
 
@@ -1694,6 +1761,69 @@ struct memtap_mark {
 	__u32 reserved;
 };
 
+#define MEMTAP_MAX_OTHER_ROWS	65536
+
+#define MEMTAP_OTHER_RUNNING	(1U << 0)	/* it was started, and not stopped */
+#define MEMTAP_OTHER_RECORDER	(1U << 1)	/* the module's own: the flight recorder */
+#define MEMTAP_OTHER_LIVE	(1U << 2)	/* it keeps live blocks of programs */
+#define MEMTAP_OTHER_HIDDEN	(1U << 3)	/* the caller has not the right to use it: its accounts
+						 * and rows are 0 */
+#define MEMTAP_OTHER_BUSY	(1U << 4)	/* it was in a call: the same, try again */
+
+/**
+ * struct memtap_other_row - live blocks of a process, as another session keeps them
+ * @blocks:	that are allocated and not freed; of a session that samples, an estimate
+ * @bytes:	the same
+ * @pid:	the process, in the initial PID namespace
+ * @comm:	its name now; empty: it is ending
+ */
+struct memtap_other_row {
+	__aligned_u64 blocks;
+	__aligned_u64 bytes;
+	__s32 pid;
+	__u32 reserved;
+	char comm[MEMTAP_COMM_LEN];
+};
+
+/**
+ * struct memtap_other - MEMTAP_OTHER: enumerate the other sessions, with their accounts
+ * @size:	sizeof(struct memtap_other)
+ * @nr:		in, the number of the session before, 0: of the first; out, this one's
+ * @flags:	out, MEMTAP_OTHER_*
+ * @pid:	out, the process that opened it
+ * @comm:	out, its name then
+ * @nr_rows:	in, room for rows, at most MEMTAP_MAX_OTHER_ROWS; 0: blocks are not summed up,
+ *		which takes time for each block.  Out, how many there are: processes that run and
+ *		have live blocks
+ * @reserved:	0
+ * @rows_ptr:	in, where rows go
+ * @memory:	out, bytes of its tables
+ * @seen, @counted, @filtered, @lost: out, sums of all its events, as in struct memtap_stats
+ * @sample_bytes, @sample_rate: out, as it was configured: not both 0 where @blocks and @bytes
+ *		of rows are estimates
+ *
+ * While a session runs, the numbers are from slightly different moments.
+ * In any state of the caller's session.  ENOENT: there is no other one after @nr.
+ */
+struct memtap_other {
+	__u32 size;
+	__u32 nr;
+	__u32 flags;
+	__s32 pid;
+	char comm[MEMTAP_COMM_LEN];
+	__u32 nr_rows;
+	__u32 reserved;
+	__aligned_u64 rows_ptr;
+	__aligned_u64 memory;
+	__aligned_u64 seen;
+	__aligned_u64 counted;
+	__aligned_u64 filtered;
+	__aligned_u64 lost[MEMTAP_LOST_SLOTS];
+	__aligned_u64 sample_bytes;
+	__u32 sample_rate;
+	__u32 reserved2;
+};
+
 #define MEMTAP_IOC_TYPE		0xB5
 #define MEMTAP_INFO		_IO(MEMTAP_IOC_TYPE, 0)
 #define MEMTAP_EVENT		_IO(MEMTAP_IOC_TYPE, 1)
@@ -1716,6 +1846,8 @@ struct memtap_mark {
 #define MEMTAP_MARK		_IO(MEMTAP_IOC_TYPE, 19)
 #define MEMTAP_AGES		_IO(MEMTAP_IOC_TYPE, 20)
 #define MEMTAP_NOTICE		_IO(MEMTAP_IOC_TYPE, 21)
+#define MEMTAP_OTHER		_IO(MEMTAP_IOC_TYPE, 22)
+#define MEMTAP_RECORDED		_IO(MEMTAP_IOC_TYPE, 23)
 
 /*
  * read() gives one snapshot of the session: records, the last of which is END.
@@ -1771,6 +1903,8 @@ struct memtap_rec {
 #define MEMTAP_REC_LIVED	71
 #define MEMTAP_REC_FIELDS	72
 #define MEMTAP_REC_SAMPLE	73
+#define MEMTAP_REC_RECORDED	74
+#define MEMTAP_REC_HOST		80
 
 #define MEMTAP_MAGIC		0x0a0d50415454454dULL	/* "METTAP\r\n" */
 
@@ -2518,6 +2652,28 @@ struct memtap_rec_sample {
 	__u8 data[];
 };
 
+/**
+ * struct memtap_rec_recorded - tool: what MEMTAP_RECORDED had more than the last time
+ * Stands before the sample that was taken then.
+ * @from_ns:	CLOCK_MONOTONIC of the last time,
+ * @until_ns:	and of this one
+ * @nr:		rows
+ * @used:	bytes of @data
+ * @data:	of each row: how many numbers follow; numbers: kind, unit, pid, from when on, start,
+ *		count, sum (signed), freed, freed_sum, lost, longest (0: it was not in this
+ *		time); length and bytes of its process's name, and of its own.  Numbers are as
+ *		in a SAMPLE.  From when on: ns behind @from_ns since which it was recorded; 0:
+ *		all of the time
+ */
+struct memtap_rec_recorded {
+	struct memtap_rec rec;
+	__aligned_u64 from_ns;
+	__aligned_u64 until_ns;
+	__u32 nr;
+	__u32 used;
+	__u8 data[];
+};
+
 /** struct memtap_span_row - what was counted with one key in a part of the time */
 struct memtap_span_row {
 	__u32 event;			/* this and the next ones: as in a COUNTER */
@@ -2575,6 +2731,38 @@ struct memtap_rec_lived {
 	__u32 nr;
 	__u32 reserved;
 	struct memtap_lived_row at[];
+};
+
+/**
+ * struct memtap_rec_host - tool: a machine of which recordings were merged
+ * @files:	its recordings
+ * @running:	of them, those of sessions that were not stopped
+ * @nr:		tasks that are its: each one of the file is of one machine
+ * @reserved:	0
+ * @ns:		how long its recordings took, all together,
+ * @least_ns, @most_ns: and the shortest and the longest one
+ * @first_ns, @last_ns: CLOCK_REALTIME when the first one began, and the last one ended
+ * @name:	ends with 0
+ * @release:	of its kernel, the same; "": they are several
+ *
+ * In a file that has such records addresses are made up: frames of equal names have one, in the
+ * only space that there is.  From the HEADER's @start_ns, 0, to its
+ * @now_ns is as long as all recordings together.
+ */
+struct memtap_rec_host {
+	struct memtap_rec rec;
+	__u32 files;
+	__u32 running;
+	__u32 nr;
+	__u32 reserved;
+	__aligned_u64 ns;
+	__aligned_u64 least_ns;
+	__aligned_u64 most_ns;
+	__aligned_u64 first_ns;
+	__aligned_u64 last_ns;
+	char name[64];
+	char release[64];
+	__u32 task[];
 };
 
 /** struct memtap_rec_note - tool: a line for the reader of the report */

@@ -87,3 +87,43 @@ int sampler_keeps(const struct sampler *s, struct sampler_state *st, u64 size)
 	}
 	return s->rate <= 1 || one_in(next_random(st), s->rate);
 }
+
+/*
+ * e^-x of 0 < x < 32, in 2^-32.  The series is that of a 32nd of it, where it ends soon; then it
+ * is squared five times.
+ */
+static u64 exp_minus(u64 x)
+{
+	const u64 part = x >> 5;
+	u64 term = 1ULL << 32, sum = term;
+	u32 i;
+
+	for (i = 1; i < 16; i++) {
+		term = port_div64(scale(part, term), i);
+		sum = i & 1 ? sum - term : sum + term;
+	}
+	if (sum > LOW32)
+		sum = LOW32;
+	for (i = 0; i < 5; i++)
+		sum = (sum * sum) >> 32;
+	return sum;
+}
+
+u64 sampler_weight(const struct sampler *s, u64 size)
+{
+	u64 bytes = s->bytes;
+
+	if (!bytes)
+		return (u64)(s->rate > 1 ? s->rate : 1) << 16;
+	size += !size;
+	/* 1 / (1 - e^-x) = 1/x + 1/2 + x/12 - ... */
+	if (size < bytes >> 10)
+		return port_div64(bytes << 16, size) + (1U << 15);
+	if (size >= 24 * bytes)
+		return 1U << 16;
+	while (bytes >> 27) {
+		bytes >>= 1;
+		size >>= 1;
+	}
+	return port_div64(1ULL << 48, (1ULL << 32) - exp_minus(port_div64(size << 32, bytes)));
+}

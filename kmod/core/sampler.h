@@ -32,6 +32,12 @@ void sampler_begin(const struct sampler *s, struct sampler_state *st, u64 seed);
 /* 1: keep an allocation of @size bytes.  size 0 is kept as 1 would be. */
 int sampler_keeps(const struct sampler *s, struct sampler_state *st, u64 size);
 
+/*
+ * How many blocks of @size one that is kept stands for, in 2^-16: 1 divided by the probability
+ * that it is, to 2^-16 of that.  At most 2^57.
+ */
+u64 sampler_weight(const struct sampler *s, u64 size);
+
 /* -log2(x / 2^32), in 2^-32, to 2^-28: of x in 1 .. 2^32 - 1.  For the test. */
 u64 sampler_log2(u32 x);
 

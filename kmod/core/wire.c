@@ -34,6 +34,7 @@ static const u16 min_len[] = {
 	[MEMTAP_REC_LIVED] = sizeof(struct memtap_rec_lived),
 	[MEMTAP_REC_FIELDS] = sizeof(struct memtap_rec_fields),
 	[MEMTAP_REC_SAMPLE] = sizeof(struct memtap_rec_sample),
+	[MEMTAP_REC_HOST] = sizeof(struct memtap_rec_host),
 	[MEMTAP_REC_OOM] = offsetof(struct memtap_rec_oom, record.flags),
 };
 

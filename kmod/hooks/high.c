@@ -136,7 +136,7 @@ static struct kmem_return sleeps = {
 	.most = 1024,		/* threads of a cgroup that sleep at once */
 };
 
-void memtap_high_book(const struct memtap_hook **hook, struct wait_book **book)
+void memtap_high_book(struct memtap_hook **hook, struct wait_book **book)
 {
 	*hook = &sleeps.hook;
 	*book = &high_book;

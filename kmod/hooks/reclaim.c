@@ -100,6 +100,7 @@ static int attach(struct memtap_hook *h)
 	if (!w->begin_probe || !w->end_probe)
 		return -EOPNOTSUPP;
 	memset(w->slots, 0, sizeof(w->slots));
+	atomic_set(&w->dropped, 0);
 	memtap_wait_book_begin(&w->book);
 	pairtab_init(&w->tab, w->slots, THREADS, 0);
 	err = memtap_tracepoint_register(w->end, w->end_probe, NULL);
@@ -147,7 +148,7 @@ WAIT_HOOK(direct, "mm_vmscan_direct_reclaim_begin", "mm_vmscan_direct_reclaim_en
 WAIT_HOOK(memcg, "mm_vmscan_memcg_reclaim_begin", "mm_vmscan_memcg_reclaim_end");
 WAIT_HOOK(compaction, "mm_compaction_begin", "mm_compaction_end");
 
-void memtap_reclaim_book(u32 which, const struct memtap_hook **hook, struct wait_book **book)
+void memtap_reclaim_book(u32 which, struct memtap_hook **hook, struct wait_book **book)
 {
 	static struct wait_hook *const all[] = {
 		[MEMTAP_WAITS_DIRECT] = &direct,

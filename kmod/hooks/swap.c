@@ -90,7 +90,7 @@ static struct swap_hook swap = {
 	.book = MEMTAP_WAIT_BOOK(swap.book),
 };
 
-void memtap_swap_book(const struct memtap_hook **hook, struct wait_book **book)
+void memtap_swap_book(struct memtap_hook **hook, struct wait_book **book)
 {
 	*hook = &swap.hook;
 	*book = &swap.book;

@@ -7,6 +7,8 @@
 #include "core/hist.h"
 #include "hooks/waits_int.h"
 
+#include "compat/task.h"
+
 /* The longest, in order. */
 static void rank(struct memtap_waits *all, const struct memtap_wait *one)
 {
@@ -23,6 +25,36 @@ static void rank(struct memtap_waits *all, const struct memtap_wait *one)
 	all->worst[at] = *one;
 }
 
+/* The process that waited longest ago gives way. */
+static void add_waiter(struct memtap_waits *all, const struct memtap_wait *one, u64 start_ns)
+{
+	struct memtap_waiter *w, *eldest = &all->waiters[0];
+	u32 i;
+
+	for (i = 0; i < all->nr_waiters; i++) {
+		w = &all->waiters[i];
+		if (w->pid == one->pid && w->start_ns == start_ns)
+			break;
+		if (w->at_ns < eldest->at_ns)
+			eldest = w;
+	}
+	if (i == all->nr_waiters) {
+		w = i < MEMTAP_WAITERS ? &all->waiters[all->nr_waiters++] : eldest;
+		memset(w, 0, sizeof(*w));
+		w->since_ns = one->at_ns;
+		w->start_ns = start_ns;
+		w->pid = one->pid;
+	}
+	w->count++;
+	w->ns += one->ns;
+	w->at_ns = one->at_ns;
+	if (one->ns >= w->longest_ns) {
+		w->longest_ns = one->ns;
+		w->longest_at_ns = one->at_ns;
+	}
+	memcpy(w->comm, one->comm, sizeof(w->comm));
+}
+
 void memtap_wait_add(struct wait_book *b, const char *event, u64 from, u64 now,
 		     struct memtap_wait *one)
 {
@@ -30,6 +62,7 @@ void memtap_wait_add(struct wait_book *b, const char *event, u64 from, u64 now,
 	const u64 second = div_u64(now, NSEC_PER_SEC);
 	struct memtap_wait_second *s;
 	unsigned long flags;
+	const u64 start_ns = memtap_task_start_ns(current->group_leader);
 	u64 at = second;
 
 	one->event = event;
@@ -44,6 +77,7 @@ void memtap_wait_add(struct wait_book *b, const char *event, u64 from, u64 now,
 	all->ns += one->ns;
 	all->hist[hist_bucket((s64)one->ns)]++;
 	rank(all, one);
+	add_waiter(all, one, start_ns);
 	if (s->second != second) {
 		s->second = second;
 		s->count = 0;

@@ -28,8 +28,8 @@ void memtap_wait_notify(const struct memtap_wait *one);
 void memtap_wait_limit(u64 ns, void (*fn)(const struct memtap_wait *w));
 
 /* Those of one file each; @which is one of its own. */
-void memtap_reclaim_book(u32 which, const struct memtap_hook **hook, struct wait_book **book);
-void memtap_high_book(const struct memtap_hook **hook, struct wait_book **book);
-void memtap_swap_book(const struct memtap_hook **hook, struct wait_book **book);
+void memtap_reclaim_book(u32 which, struct memtap_hook **hook, struct wait_book **book);
+void memtap_high_book(struct memtap_hook **hook, struct wait_book **book);
+void memtap_swap_book(struct memtap_hook **hook, struct wait_book **book);
 
 #endif

@@ -5,7 +5,7 @@
 
 const char *memtap_waits_get(u32 which, struct memtap_waits *to, bool *on)
 {
-	const struct memtap_hook *hook;
+	struct memtap_hook *hook;
 	struct wait_book *book;
 	unsigned long flags;
 
@@ -20,6 +20,7 @@ const char *memtap_waits_get(u32 which, struct memtap_waits *to, bool *on)
 	raw_spin_lock_irqsave(&book->lock, flags);
 	*to = book->waits;
 	raw_spin_unlock_irqrestore(&book->lock, flags);
+	to->missed = memtap_hook_missed(hook);
 	*on = READ_ONCE(hook->users);
 	return hook->event;
 }

@@ -376,6 +376,12 @@ u32 memtap_heap_task_of(const struct memtap_heap *h, const struct live *b);
 void memtap_heap_peak_space(struct memtap_session *s, const struct memtap_heap_space *sp,
 			    struct memtap_rec_space *r);
 
+/*
+ * sums.c; may sleep: live blocks of processes that run.  @nr: room for @rows, and how many there
+ * are.  The session's lock is held.  -ENOMEM.
+ */
+int memtap_heap_sums(struct memtap_session *s, struct memtap_other_row *rows, u32 *nr);
+
 /* map.c: mappings */
 enum memtap_map_op { MEMTAP_MAP_ADD, MEMTAP_MAP_MOVE, MEMTAP_MAP_REMOVE,
 		     MEMTAP_MAP_PROTECT };

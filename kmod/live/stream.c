@@ -77,7 +77,7 @@ static void write_block(const struct memtap_session *s, struct memtap_block *to,
 	to->flags = 0;
 }
 
-static u32 read_chain(struct memtap_heap *h, u32 head, struct live *out)
+u32 memtap_heap_read_chain(struct memtap_heap *h, u32 head, struct live *out)
 {
 	struct memtap_scratch *sc;
 	unsigned long irqflags;
@@ -131,7 +131,8 @@ MEMTAP_HEAP_PUT(blocks)
 	if (!r)
 		return NULL;
 	for (; *pos <= h->table.head_mask && nr <= BLOCKS_MAX - LIVETAB_CHAIN; (*pos)++)
-		nr += add_chain(s, c->chain, read_chain(h, *pos, c->chain), &r->at[nr]);
+		nr += add_chain(s, c->chain, memtap_heap_read_chain(h, *pos, c->chain),
+				&r->at[nr]);
 	return end_blocks(r, nr);
 }
 

@@ -18,6 +18,9 @@ struct memtap_heap_cursor {
 #define MEMTAP_BLOCKS_MAX	(sizeof(struct memtap_rec_blocks) + \
 				 2 * LIVETAB_CHAIN * sizeof(struct memtap_block))
 
+/* livetab_read() of the session's table, under memtap_enter(). */
+u32 memtap_heap_read_chain(struct memtap_heap *h, u32 head, struct live *out);
+
 /* A snapshot begins. */
 void memtap_heap_rewind(struct memtap_session *s);
 

@@ -10,6 +10,7 @@
  */
 #include <linux/fs.h>
 #include <linux/kallsyms.h>
+#include <linux/ktime.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/poll.h>
@@ -61,6 +62,8 @@ union memtap_arg {
 	struct memtap_ages ages;
 	struct memtap_mark mark;
 	struct memtap_notice notice;
+	struct memtap_other other;
+	struct memtap_recorded recorded;
 };
 
 struct memtap_ioctl {
@@ -525,6 +528,51 @@ static int run_notice(struct memtap_session *s, union memtap_arg *arg)
 	return memtap_notices_get(&arg->notice);
 }
 
+static int run_other(struct memtap_session *s, union memtap_arg *arg)
+{
+	struct memtap_other *a = &arg->other;
+	const u32 room = a->nr_rows;
+	struct memtap_other_row *rows = NULL;
+	int err;
+
+	if (a->reserved || a->reserved2 || room > MEMTAP_MAX_OTHER_ROWS)
+		return -EINVAL;
+	if (room) {
+		rows = memtap_vzalloc(room * sizeof(*rows));
+		if (!rows)
+			return -ENOMEM;
+	}
+	err = memtap_session_other(s, a, rows);
+	if (!err && copy_to_user(u64_to_user_ptr(a->rows_ptr), rows,
+				 min(room, a->nr_rows) * sizeof(*rows)))
+		err = -EFAULT;
+	memtap_vfree(rows);
+	return err;
+}
+
+static int run_recorded(struct memtap_session *s, union memtap_arg *arg)
+{
+	struct memtap_recorded *a = &arg->recorded;
+	const u32 room = a->nr;
+	struct memtap_recorded_row *to;
+	int err = 0;
+
+	if (a->flags)
+		return -EOPNOTSUPP;
+	if (!room || room > MEMTAP_MAX_RECORDED || a->reserved)
+		return -EINVAL;
+	to = memtap_vzalloc(room * sizeof(*to));
+	if (!to)
+		return -ENOMEM;
+	a->now_ns = ktime_get_ns();
+	a->nr = memtap_recorded_read(to, room, &err);
+	if (!err && copy_to_user(u64_to_user_ptr(a->rows_ptr), to,
+				 min(a->nr, room) * sizeof(*to)))
+		err = -EFAULT;
+	memtap_vfree(to);
+	return err;
+}
+
 #define IOCTL(_cmd, _right, _run, _struct, _last, ...)			\
 	{ _cmd, offsetofend(struct _struct, _last), sizeof(struct _struct),	\
 	  MEMTAP_MAY_##_right, _run, __VA_ARGS__ }
@@ -551,6 +599,8 @@ static const struct memtap_ioctl ioctls[] = {
 	IOCTL(MEMTAP_AGES, READ, run_ages, memtap_ages, regions_ptr),
 	IOCTL(MEMTAP_MARK, COUNT, run_mark, memtap_mark, reserved),
 	IOCTL(MEMTAP_NOTICE, COUNT, run_notice, memtap_notice, reason),
+	IOCTL(MEMTAP_OTHER, COUNT, run_other, memtap_other, reserved2),
+	IOCTL(MEMTAP_RECORDED, COUNT, run_recorded, memtap_recorded, now_ns),
 };
 
 static const struct memtap_ioctl *find_ioctl(unsigned int cmd)

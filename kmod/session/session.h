@@ -61,6 +61,13 @@ void memtap_gone_exit(void);
 /* "symbol+0xOFFSET [module]" of code that went; false: @addr is none of that.  May sleep. */
 bool memtap_gone_name(struct memtap_session *s, u64 addr, char *to, size_t len);
 
+/*
+ * others.c: MEMTAP_OTHER.  @rows has room for a->nr_rows, which says afterwards how many there
+ * are.  May sleep.
+ */
+int memtap_session_other(struct memtap_session *self, struct memtap_other *a,
+			 struct memtap_other_row *rows);
+
 /* Calls fn for each open session, under the sessions' lock. */
 void memtap_for_each_session(void (*fn)(struct memtap_session *s, void *ctx),
 			     void *ctx);
@@ -71,5 +78,11 @@ void memtap_for_each_session(void (*fn)(struct memtap_session *s, void *ctx),
  */
 int memtap_ages_read(struct memtap_ages *a, struct memtap_ages_region *to);
 int memtap_ages_flush(void);
+
+/*
+ * recorded.c: MEMTAP_RECORDED.  @rows: zeroed, room for @room.  Returns how many rows there are,
+ * which may be more.  *@err: -ENOMEM, or 0.  May sleep.
+ */
+u32 memtap_recorded_read(struct memtap_recorded_row *rows, u32 room, int *err);
 
 #endif

@@ -3,6 +3,7 @@
 /* LINK: ctl/machine/fields.c ctl/machine/kernel.c ctl/machine/log.c ctl/machine/machine.c */
 /* LINK: ctl/machine/process.c ctl/machine/pinned.c ctl/machine/pss.c ctl/machine/smaps.c */
 /* LINK: ctl/machine/shared.c ctl/machine/text.c ctl/machine/zones.c ctl/machine/rows.c */
+/* LINK: ctl/history/recorded.c */
 /* LINK: ctl/history/code.c ctl/base/text.c ctl/triage/advice.c ctl/triage/grow.c */
 /* LINK: ctl/triage/holds.c ctl/triage/kernel.c ctl/triage/kills.c ctl/triage/look.c */
 /* LINK: ctl/triage/rates.c ctl/triage/pressure.c */
@@ -17,6 +18,7 @@
 #include <string.h>
 
 #include "history/int.h"
+#include "history/recorded.h"
 #include "triage/triage.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -48,6 +50,33 @@ static void judge(const struct machine *before, const struct machine *now)
 	triage_free(&t);
 }
 
+/* What the module recorded: read, and told again as what came from nothing to that. */
+static void recorded(const uint8_t *data, size_t size)
+{
+	static struct memtap_recorded_row rows[MEMTAP_MAX_RECORDED], scratch[MEMTAP_MAX_RECORDED];
+	static __u64 room[32768];
+	struct memtap_rec_recorded *rec = (void *)room;
+	struct recorded_look was = { .ns = 1 }, is = { .ns = 2, .rows = rows };
+	struct recorded r = { 0 }, again = { 0 };
+
+	rec->rec.type = MEMTAP_REC_RECORDED;
+	rec->rec.len = (__u32)((sizeof(*rec) + size + 7) & ~7UL);
+	rec->nr = data[0];
+	rec->used = (__u32)size;
+	memcpy(rec->data, data, size);
+	recorded_get(rec, &r);
+	for (size_t i = 0; i < r.nr; i++) {
+		recorded_is_own(&r, i);
+		rows[is.nr] = r.at[i];
+		rows[is.nr++].since_ns = 2;
+	}
+	if (recorded_put(&was, &is, scratch, rec, sizeof(room)) &&
+	    (recorded_get(rec, &again) || again.nr > r.nr))
+		abort();
+	recorded_free(&again);
+	recorded_free(&r);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct code_map ours, map;
@@ -60,6 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		code_map_make(&ours, names, code_fields(names, sizeof(names)));
 	if (size < 3)
 		return 0;
+	recorded(data, size);
 	map = ours;
 	first = data[1] * 16;
 	if (first > size - 2)

@@ -266,11 +266,15 @@ def raw(path):
     out = run('go', 'tool', 'pprof', '-raw', path,
               env=dict(os.environ, HOME='/nonexistent', PPROF_TMPDIR='/nonexistent'))
     types, samples_, places, part = [], [], {}, None
+    # code without a name: where it is in its file, from what its mapping says
+    mapped = {m[1]: (int(m[2], 16), int(m[3], 16), int(m[4], 16), m[5], m[6]) for m in re.finditer(
+        r'^(\d+): 0x([0-9a-f]+)/0x([0-9a-f]+)/0x([0-9a-f]+) (\S+) ([0-9a-f]*) *(?:\[|$)', out, re.M)}
     for line in out.split('\n'):
         sample = re.match(r'((?: +-?\d+)+): ([\d ]*)$', line)
         label = re.findall(r'(\w+):\[(.*?)\](?= \w+:\[|$)', line)
         location = re.match(r' +(\d+): 0x[0-9a-f]+ (?:M=(\d+) )?(.*) (\S*):(\d+)(?::\d+)? '
                             r's=\d+(?:\(\))?$', line)
+        unnamed = re.match(r' +(\d+): 0x([0-9a-f]+) M=(\d+) $', line)
         inlined = re.match(r' {13,}(.*) (\S*):(\d+)(?::\d+)? s=\d+(?:\(\))?$', line)
         if line in ('Samples:', 'Locations', 'Mappings'):
             part = line
@@ -284,6 +288,13 @@ def raw(path):
         elif part == 'Locations' and location:
             last = location.group(1)
             places[last] = [(location.group(3).strip(), location.group(4), location.group(5))]
+        elif part == 'Locations' and unnamed:
+            start, limit, offset, name, build_id = mapped[unnamed.group(3)]
+            at = int(unnamed.group(2), 16)
+            if not start or not start <= at < limit or not build_id:
+                fail('nobody can name this location: ' + line)
+            places[unnamed.group(1)] = [('[%s+0x%x]' % (os.path.basename(name),
+                                                       at - start + offset), '', '0')]
         elif part == 'Locations' and inlined:
             places[last].append((inlined.group(1), inlined.group(2), inlined.group(3)))
         elif part == 'Locations' and line.strip():

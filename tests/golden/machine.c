@@ -14,8 +14,10 @@
 /* LINK: ctl/base/json_read.c ctl/machine/room.c ctl/render/diagnose.c */
 /* LINK: ctl/triage/kills.c */
 /* LINK: ctl/triage/look.c ctl/triage/rates.c ctl/triage/pressure.c */
+/* LINK: ctl/history/recorded.c ctl/render/triage_recorded.c */
 /* LINK: ctl/render/census.c ctl/render/triage.c ctl/render/triage_json.c */
-/* LINK: ctl/render/metrics.c ctl/render/triage_page.c ctl/base/json.c ctl/base/text.c */
+/* LINK: ctl/render/metrics.c ctl/render/metrics_text.c ctl/render/metrics_holders.c */
+/* LINK: ctl/render/metrics_sessions.c ctl/render/triage_page.c ctl/base/json.c ctl/base/text.c */
 /* LINK: ctl/machine/host.c ctl/machine/host_build.c ctl/machine/host_kernel.c */
 /* LINK: ctl/doctor/doctor.c ctl/doctor/kernel.c ctl/doctor/module.c ctl/render/doctor.c */
 /* LINK: ctl/base/err.c ctl/top/canvas.c ctl/top/keys.c ctl/top/page.c ctl/top/rows.c */
@@ -23,7 +25,8 @@
 /*
  * machine BEFORE AFTER [census|json|color|line|seconds=N]...: what is said of a machine whose
  * /proc and /sys were so, and N seconds (2) later so.  machine advice: the table's commands.
- * machine BEFORE AFTER metrics|openmetrics: the machine that AFTER is, as metrics.
+ * machine BEFORE AFTER metrics|openmetrics: the machine that AFTER is, as metrics; the second
+ * with invented sessions.
  * machine BEFORE AFTER doctor: can memtap run on the machine that AFTER is.
  * machine BEFORE AFTER top=COLSxROWS [keys=KEYS]: the screen of `memtap top` after these keys:
  * + - arrows, ^ Enter, which brings some stacks.  machine BEFORE AFTER batch [json].
@@ -33,7 +36,8 @@
  * [pid=PID] [cgroup=PATH] [json]: what `memtap diagnose` asks, and concludes when the first
  * question is answered by the report NAME.txt of $GOLDEN, has ended as enum ask_end says, and so
  * many MiB were seen, of which (4) came while it was recorded.
- * past: as a history has it, of a moment that is over.
+ * past [series=MIB,...]: as a history has it, of a moment that is over, with what the samples in
+ * between had.
  * late=N: there was no time for N more processes, at both moments.
  */
 #include <errno.h>
@@ -98,15 +102,42 @@ static int doctor(const char *root, bool json)
 	return d.problems ? 1 : 0;
 }
 
-static int metrics(const char *root, bool open)
-{
-	const struct metrics_opts o = { .out = stdout, .openmetrics = open, .top = 3 };
-	struct machine_at at;
-	struct machine m;
-	int ret = 1;
+/* Sessions of memtap: one that follows two processes, the flight recorder, and a secret one. */
+static struct memtap_other other_sessions[] = {
+	{ .nr = 3, .pid = 100, .comm = "memtap", .memory = 1 << 20, .seen = 1000, .counted = 900,
+	  .filtered = 80, .lost = { 15, 0, 5 },
+	  .flags = MEMTAP_OTHER_RUNNING | MEMTAP_OTHER_LIVE },
+	{ .nr = 7, .comm = "insmod", .memory = 2 << 20, .seen = 5, .counted = 5,
+	  .flags = MEMTAP_OTHER_RUNNING | MEMTAP_OTHER_RECORDER },
+	{ .nr = 9, .pid = 101, .comm = "memtap", .memory = 3 << 20, .flags = MEMTAP_OTHER_HIDDEN },
+};
 
-	if (!read_tree(root, MACHINE_SLAB, &at, &m))
+static struct memtap_other_row live_rows[] = {
+	{ .pid = 10, .blocks = 3, .bytes = 3000, .comm = "java" },
+	{ .pid = 11, .blocks = 2, .bytes = 1 << 20, .comm = "java" },
+	{ .pid = 12, .blocks = 1, .bytes = 16, .comm = "a \"b\"" },
+};
+
+static int metrics(const char *before, const char *now, bool open)
+{
+	const struct others others = {
+		.loaded = true, .at = other_sessions, .nr = 3, .rows = live_rows, .nr_rows = 3,
+		.following = 1, .unread = 1,
+	};
+	struct metrics_opts o = {
+		.out = stdout, .openmetrics = open, .top = 3, .seconds = 300, .took = 0.0125,
+		.version = "0.1.0",
+	};
+	struct machine_at at;
+	struct machine was, m;
+	int ret = 1, err = read_tree(before, MACHINE_SLAB, &at, &was);
+
+	if (!read_tree(now, MACHINE_SLAB, &at, &m) && !err) {
+		o.before = &was;
+		o.others = open ? &others : NULL;
 		ret = render_metrics(&m, &o) ? 0 : 1;
+	}
+	machine_free(&was);
 	machine_free(&m);
 	return ret;
 }
@@ -276,6 +307,7 @@ static int diagnose(int argc, char **argv, double seconds, bool json)
 		diagnose_pace(&asks[i].pace);
 		diagnose_judge(&asks[i], NULL, &t, &at, &scope, &c[i]);
 	}
+	diagnose_order(c, d.nr_asks);
 	(json ? render_diagnosis_json : render_diagnosis)(&d, stdout);
 	triage_free(&t);
 	triage_free(&census);
@@ -315,6 +347,16 @@ static int top(char **argv, const char *size, const char *keys, double seconds, 
 	canvas_free(&c);
 	top_free(&t);
 	return 0;
+}
+
+/* As the samples between @before and @now say it. */
+static void add_pace(struct triage_finding *f, const char *list, double seconds)
+{
+	struct pace p;
+
+	read_series(list, seconds, &p);
+	diagnose_pace(&p);
+	diagnose_add_pace(f, &p);
 }
 
 /* @m as it comes back from a history in which @before (NULL: none) is the sample before. */
@@ -372,7 +414,7 @@ int main(int argc, char **argv)
 		sscanf(argv[i], "late=%zu", &late);
 	}
 	if (strstr(argv[argc - 1], "metrics"))
-		return metrics(argv[2], *argv[argc - 1] == 'o');
+		return metrics(argv[1], argv[2], *argv[argc - 1] == 'o');
 	if (!strcmp(argv[3 < argc ? 3 : 0], "diagnose"))
 		return diagnose(argc, argv, seconds, o.json);
 	if (owners)
@@ -394,6 +436,9 @@ int main(int argc, char **argv)
 			o.past = past;
 			o.real_ns = at.past_ns;
 			ret = triage_look(&t, &at, &before, &now, census) ? 1 : 0;
+			for (int i = 3; i < argc && !ret && past; i++)
+				if (!strncmp(argv[i], "series=", 7))
+					add_pace(&t.found[0], argv[i] + 7, seconds);
 			if (!ret && !census && !past)
 				ret = machine_read_pss(&at, &now, t.processes) ? 1 : 0;
 			if (!ret) {

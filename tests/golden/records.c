@@ -15,6 +15,8 @@ static const u8 build_id[20] = {
 
 static FILE *out;
 static struct wire_sum sum;
+struct made made = { "golden.example", "6.1.0-golden", 100 * SEC, 110 * SEC + SEC / 4,
+		     1767225600 * SEC };	/* 2026-01-01 00:00:00 UTC */
 u32 depth = MEMTAP_MAX_DEPTH;
 bool running;
 
@@ -71,13 +73,13 @@ void begin_sampled(const char *dir, const char *name, u32 flags, u64 bytes, u32 
 	h->page_size = 4096;
 	h->nr_cpus = 4;
 	h->machine = EM_X86_64;
-	h->start_ns = 100 * SEC;
-	h->now_ns = 110 * SEC + SEC / 4;
-	h->real_ns = 1767225600 * SEC;	/* 2026-01-01 00:00:00 UTC */
+	h->start_ns = made.start_ns;
+	h->now_ns = made.now_ns;
+	h->real_ns = made.real_ns;
 	h->addr_shift = 12;
-	strcpy(h->release, "6.1.0-golden");
+	strcpy(h->release, made.release);
 	strcpy(h->version, "0.1");
-	strcpy(h->host, "golden.example");
+	strcpy(h->host, made.host);
 	h->sample_bytes = bytes;
 	h->sample_rate = rate;
 	put(h);

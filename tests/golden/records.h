@@ -21,6 +21,14 @@
 #define RUST(at)	((at) + 0x345ULL)
 #define NOWHERE(at)	((at) + 0xe05ULL)
 
+/* Of the next begin(): what each machine has of its own. */
+struct made {
+	const char *host, *release;
+	u64 start_ns, now_ns, real_ns;
+};
+
+extern struct made made;
+
 /* Of the next begin(). */
 extern u32 depth;
 extern bool running;		/* the session, when it was read */

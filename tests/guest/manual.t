@@ -115,6 +115,9 @@ sample record '^memtap: written to' \
 	"memtap record -o repaired.memtap mmap -U -- encryptor-repaired KEY in out"
 sample -n 24 report 'read_in_chunks' "memtap report broken.memtap --top 1"
 sample -n 40 diff '-[0-9.]+ MiB: ' "memtap diff broken.memtap repaired.memtap --top 1"
+sample -n 6 merge '^memtap: merged 2' \
+	"memtap merge -o all.memtap broken.memtap repaired.memtap"
+sample -n 14 merge ' recordings of 1 host' "memtap report all.memtap --by function --top 2"
 sample -n 30 annotate 'secure_alloc' "memtap annotate broken.memtap encryptor.cc --top 3"
 
 mkdir "$T/push"

@@ -10,39 +10,9 @@
 # shellcheck source=tests/guest/past.sh
 . "$(dirname "$0")/past.sh"
 
-export LC_ALL=C
-root=/sys/fs/cgroup/memory v2=
-if grep -qw memory /sys/fs/cgroup/unified/cgroup.controllers 2>/dev/null; then
-	root=/sys/fs/cgroup/unified v2=1
-	echo +memory > $root/cgroup.subtree_control
-fi
+# shellcheck source=tests/guest/stages.sh
+. "$(dirname "$0")/stages.sh"
 
-# where memory does not do, it is the workload that is killed
-victim() {
-	echo 1000 > "/proc/$BASHPID/oom_score_adj"
-	exec "$@"
-}
-# what was taken before is back
-all_back() {
-	sync
-	echo 3 > /proc/sys/vm/drop_caches
-	wait_for 60 awk '/^MemTotal/ { all = $2 } /^MemFree/ { exit $2 < all / 2 }' /proc/meminfo
-}
-# scene COMMAND...: the workload, in a cgroup if there is one, until relief
-scene() {
-	if [ -d $root/scenes ]; then
-		start_until "$T/ready" ready inside "$@"
-	else
-		start_until "$T/ready" ready victim "$@"
-	fi
-	pid=$started
-}
-inside() { echo "$BASHPID" > $root/scenes/cgroup.procs && victim "$@"; }
-relief() {
-	kill $pid 2>/dev/null
-	wait $pid 2>/dev/null
-	[ ! -d $root/scenes ] || wait_for 20 rmdir $root/scenes
-}
 # says NAME WHO SENTENCE COMMAND [LATER]: one of what is said; $next is its command.  LATER: what
 # the history says of it, if that has less
 says() {
@@ -69,7 +39,7 @@ shows() {
 
 past_begin
 # --- names that are not there: reclaimable
-scene ./wl_scenes names "$T"
+stage names
 says names triage 'slab cache dentry grew by [0-9.]+ MiB.*reclaims its unused objects' \
 	'memtap leaks -k --cache dentry -d 10'
 unlike "$out" 'dentry grew.*at this pace' "names: no end of memory is forecast"
@@ -77,14 +47,11 @@ shows names 'd_alloc'
 relief
 
 # --- files of a ramfs
-mkdir "$T/ram"
-mount -t ramfs ram "$T/ram"
-scene ./wl_scenes file "$T/ram/file"
+stage ramfs
 says ramfs triage 'ile pages that the kernel cannot drop.* grew by [0-9.]+ MiB' \
 	'memtap stacks (t:filemap:mm_filemap_add_to_page_cache|k:add_to_page_cache_lru) -d 10'
 shows ramfs 'write_file'
 relief
-umount "$T/ram"
 
 # --- pages of tables
 scene ./wl_scenes tables
@@ -123,60 +90,44 @@ like "$(memtap triage 0.1 1)" "mounts of sleep \($pid\) +20.0 MiB" \
 relief
 
 # --- promises
-was=$(cat /proc/sys/vm/overcommit_memory)
-ratio=$(cat /proc/sys/vm/overcommit_ratio)
-committed() { awk '/^Committed_AS/ { print int($2 / 1024) }' /proc/meminfo; }
-echo 90 > /proc/sys/vm/overcommit_ratio
-limit=$(awk '/^CommitLimit/ { print int($2 / 1024) }' /proc/meminfo)
-# (above two thirds, and with room for what this test itself forks)
-scene ./wl_scenes promise $((limit * 75 / 100 - $(committed)))
-echo 2 > /proc/sys/vm/overcommit_memory
+stage commit
 says commit triage '[0-9.]+ MiB of the commit limit of [0-9.]+ MiB' \
 	"memtap mmap --snoop -p $pid -d 10"
 shows commit 'ENOMEM'
-echo "$was" > /proc/sys/vm/overcommit_memory
-echo "$ratio" > /proc/sys/vm/overcommit_ratio
 relief
 
 # --- the dead
-scene ./wl_scenes dead 150
+stage dead
 says zombies triage "processes are dead, and their parent wl_scenes \($pid\) does not wait" \
 	"memtap stacks t:sched:sched_process_fork -p $pid -d 10"
 shows zombies 'leave_dead'
 relief
 
 # --- more and more processes
-scene ./wl_scenes bomb
+stage bomb
 says bomb triage 'here are [0-9]+ more processes wl_scenes' \
 	'memtap faults --comm wl_scenes --by program -d 10'
 shows bomb 'bomb_child'
-pkill -KILL wl_scenes
 relief
 
 # --- pinned, and nothing grows
-if kver_ge 5.10; then
-	all_back
-	scene ./wl_scenes pin
-	if grep -q refused "$T/ready"; then
-		skip "pinned: triage says it" "no io_uring here"
-	else
-		says pinned triage "ittle memory is left.*pinned \(io_uring, RDMA\) by wl_scenes" \
-			"memtap heap $pid" \
-			'ittle memory is left.* wl_scenes .*pages that are pinned'
-	fi
-	relief
+if stage pin; then
+	says pinned triage "ittle memory is left.*pinned \(io_uring, RDMA\) by wl_scenes" \
+		"memtap heap $pid" \
+		'ittle memory is left.* wl_scenes .*pages that are pinned'
+else
+	skip "pinned: triage says it" "$why_not"
 fi
+relief
 
 # --- locked, and nothing grows
-all_back
-scene ./wl_scenes lock
+stage lock
 says locked triage "ittle memory is left.*\(mlock\), most by wl_scenes \($pid\) [0-9.]+ MiB" \
 	'memtap .*'
 relief
 
 # --- sockets that nobody reads
-all_back
-scene ./wl_scenes unread
+stage unread
 says unread census 'grew by [0-9.]+ MiB' 'memtap leaks -k( --cache [^ ]*)? -d 10'
 shows unread 'unix_dgram_sendmsg'
 relief
@@ -192,36 +143,22 @@ says threads census 'ernel stacks of threads grew by [0-9.]+ MiB' \
 shows threads 'start_threads'
 relief
 
-if [ -e $root/cgroup.procs ]; then
-	# --- files that do not fit into a limit
-	head -c 62914560 /dev/zero > /scenes-file
-	# (its pages are to be charged to who reads them)
-	sync
-	echo 1 > /proc/sys/vm/drop_caches
-	mkdir $root/scenes
-	limit=memory.limit_in_bytes
-	[ -z "$v2" ] || limit=memory.max
-	echo $((30 << 20)) > $root/scenes/$limit
-	scene ./wl_scenes read /scenes-file 60
-	says thrash triage 'scenes' 'memtap reclaim --stacks --cgroup /scenes -d 10'
+# --- files that do not fit into a limit
+if stage cache; then
+	says thrash triage '/staged' 'memtap reclaim --stacks --cgroup /staged -d 10'
 	shows thrash 'read_again'
-	relief
-	rm -f /scenes-file
 fi
-if [ -e $root/init.scope/memory.high ] || { [ $v2 ] && mkdir $root/scenes &&
-	[ -e $root/scenes/memory.high ]; }; then
-	# --- slowed down
-	mkdir -p $root/scenes
-	echo $((20 << 20)) > $root/scenes/memory.high
-	scene ./wl_scenes grow 100
+relief
+# --- slowed down
+if stage high; then
 	sleep 2
-	says high triage 'cgroup /scenes was over memory.high [0-9]+ times' \
-		'memtap reclaim --stacks --cgroup /scenes -d 10'
+	says high triage 'cgroup /staged was over memory.high [0-9]+ times' \
+		'memtap reclaim --stacks --cgroup /staged -d 10'
 	shows high 'over_high'
-	relief
 else
-	skip "high: triage says it" "no memory.high here"
+	skip "high: triage says it" "$why_not"
 fi
+relief
 
 past_check
 done_testing

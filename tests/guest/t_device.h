@@ -33,6 +33,8 @@ union arg {
 	struct memtap_symbol symbol;
 	struct memtap_ages ages;
 	struct memtap_mark mark;
+	struct memtap_other other;
+	struct memtap_recorded recorded;
 };
 
 static inline bool put_text(const char *path, const char *text)

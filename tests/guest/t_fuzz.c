@@ -82,13 +82,14 @@ static void do_ioctl(struct fuzzer *f)
 	static const unsigned long cheap[] = {
 		MEMTAP_INFO, MEMTAP_EVENT, MEMTAP_HOOK, MEMTAP_STATS, MEMTAP_STATS, MEMTAP_WANTED,
 		MEMTAP_TRACE, MEMTAP_HELD, MEMTAP_TABLE, MEMTAP_EVENTS, MEMTAP_FIELD,
-		MEMTAP_SIMILAR, MEMTAP_SYMBOL, MEMTAP_AGES, MEMTAP_MARK,
+		MEMTAP_SIMILAR, MEMTAP_SYMBOL, MEMTAP_AGES, MEMTAP_MARK, MEMTAP_OTHER,
+		MEMTAP_RECORDED,
 	};
 	static const unsigned long dear[] = {
 		MEMTAP_CONFIGURE, MEMTAP_CONFIGURE, MEMTAP_ATTACH, MEMTAP_ATTACH, MEMTAP_START,
 		MEMTAP_START, MEMTAP_STOP,
 	};
-	unsigned long cmd = cheap[below(f, 15)];
+	unsigned long cmd = cheap[below(f, 16)];
 
 	if (one_in(f, 12))
 		cmd = dear[below(f, 7)];

@@ -346,7 +346,8 @@ static inline void make_other(struct fuzzer *f, union arg *a, unsigned long cmd)
 		{ MEMTAP_HELD, sizeof(a->held) }, { MEMTAP_EVENTS, sizeof(a->events) },
 		{ MEMTAP_FIELD, sizeof(a->field) }, { MEMTAP_SIMILAR, sizeof(a->similar) },
 		{ MEMTAP_SYMBOL, sizeof(a->symbol) }, { MEMTAP_AGES, sizeof(a->ages) },
-		{ MEMTAP_MARK, sizeof(a->mark) },
+		{ MEMTAP_MARK, sizeof(a->mark) }, { MEMTAP_OTHER, sizeof(a->other) },
+		{ MEMTAP_RECORDED, sizeof(a->recorded) },
 	};
 	unsigned int i;
 
@@ -376,11 +377,20 @@ static inline void make_other(struct fuzzer *f, union arg *a, unsigned long cmd)
 		a->ages.page = one_in(f, 3) ? 0 : odd_value(f) >> below(f, 40);
 		a->ages.regions_ptr = odd_address(f, f->data);
 	}
+	if (cmd == MEMTAP_RECORDED) {
+		a->recorded.nr = one_in(f, 10) ? odd_value(f) : 1 + below(f, 25);
+		a->recorded.rows_ptr = odd_address(f, f->data);
+	}
 	if (cmd == MEMTAP_MARK) {
 		snprintf(a->mark.name, sizeof(a->mark.name), "%u", below(f, 100));
 		a->mark.flags = one_in(f, 2) ? MEMTAP_MARK_OTHERS : 1U << below(f, 4);
 		a->mark.pid = one_in(f, 10) ? getpid() : 0;
 		a->mark.event = one_in(f, 10) ? odd_value(f) : below(f, 3);
+	}
+	if (cmd == MEMTAP_OTHER) {
+		a->other.nr = one_in(f, 10) ? odd_value(f) : below(f, 40);
+		a->other.nr_rows = one_in(f, 10) ? odd_value(f) : below(f, 4);
+		a->other.rows_ptr = odd_address(f, f->data);
 	}
 	if (cmd == MEMTAP_WANTED) {
 		a->wanted.path_ptr = odd_address(f, f->data);

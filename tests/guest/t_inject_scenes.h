@@ -127,6 +127,15 @@ static void fill_plain(union arg *a)
 			a->size = sizes[i].size;
 }
 
+static void fill_recorded(union arg *a)
+{
+	static struct memtap_recorded_row recorded[16];
+
+	a->recorded = (struct memtap_recorded){
+		.size = sizeof(a->recorded), .nr = 16, .rows_ptr = (uintptr_t)recorded,
+	};
+}
+
 static void fill_table(union arg *a)
 {
 	a->table = (struct memtap_table){
@@ -155,6 +164,21 @@ static void fill_trace(union arg *a)
 	a->trace = (struct memtap_trace){
 		.size = sizeof(a->trace), .nr = 2 * CALLS, .calls_ptr = (uintptr_t)calls,
 	};
+}
+
+static struct memtap_other_row other_rows[4];
+
+static void fill_other(union arg *a)
+{
+	a->other = (struct memtap_other){
+		.size = sizeof(a->other), .nr_rows = 4, .rows_ptr = (uintptr_t)other_rows,
+	};
+}
+
+static bool another(const union arg *a)
+{
+	return a->other.nr && a->other.flags == (MEMTAP_OTHER_RUNNING | MEMTAP_OTHER_LIVE) &&
+	       a->other.pid == getpid();
 }
 
 static __u8 ones[65536] __attribute__((aligned(8)));
@@ -250,6 +274,8 @@ static const struct scene scenes[] = {
 	  .good = all_calls, AT(&heap) },
 	{ "calls as events", RUNNING, TRACED, "minor-fault", IOCTL(MEMTAP_EVENTS, fill_events),
 	  .good = calls_as_events, AT(&heap) },
+	{ "another session", RUNNING, TRACED, "minor-fault", IOCTL(MEMTAP_OTHER, fill_other),
+	  .good = another, AT(&heap), .flags = TWICE },
 	{ "held", RUNNING, STACKS | MEMTAP_CFG_CHILDREN, IOCTL(MEMTAP_HELD, fill_plain),
 	  .good = somebody, AT(&hold), .flags = A_CHILD },
 	{ "poll", RUNNING, STACKS, "minor-fault", .act = act_poll },
@@ -268,6 +294,8 @@ static const struct scene scenes[] = {
 	  AT(&tracepoint, &kprobe, &uretprobe) },
 	{ "close one of two", RUNNING, STACKS, SOME_EVENTS, .act = act_close,
 	  AT(&tracepoint, &kprobe), .flags = TWICE },
+	{ "recorded", RUNNING, STACKS, "minor-fault", IOCTL(MEMTAP_RECORDED, fill_recorded),
+	  .flags = WATCHING },
 	{ "debugfs", CLOSED, .act = act_debugfs, .flags = WATCHING },
 	{ "flight recorder", CLOSED, .act = act_watch },
 	{ "flight recorder off", CLOSED, .act = act_unwatch, .flags = WATCHING },

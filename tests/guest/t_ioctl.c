@@ -384,6 +384,42 @@ static void test_ages(void)
 	close(fd);
 }
 
+static void test_recorded(void)
+{
+	static struct memtap_recorded_row at[MEMTAP_MAX_RECORDED];
+	struct memtap_recorded a = { .size = sizeof(a), .nr = MEMTAP_MAX_RECORDED,
+				     .rows_ptr = (uintptr_t)at };
+	bool good = true;
+	uint32_t all;
+	int fd = session_open();
+
+	session_must(ioctl(fd, MEMTAP_RECORDED, &a), "RECORDED");
+	all = a.nr;
+	for (uint32_t i = 0; i < all && i < MEMTAP_MAX_RECORDED; i++)
+		good &= at[i].kind >= MEMTAP_RECORDED_WAITS && at[i].kind <=
+			MEMTAP_RECORDED_OBJECTS && at[i].name[0] && at[i].since_ns <= a.now_ns &&
+			memchr(at[i].name, 0, sizeof(at[i].name));
+	ok(a.now_ns && good, "RECORDED: %u rows, each with its kind, name and beginning", all);
+	a.nr = 1;
+	session_must(ioctl(fd, MEMTAP_RECORDED, &a), "RECORDED of one row");
+	ok(a.nr == all, "says how many there are");
+	a.nr = 0;
+	fails(ioctl(fd, MEMTAP_RECORDED, &a), EINVAL, "RECORDED: no rows");
+	a.nr = MEMTAP_MAX_RECORDED + 1;
+	fails(ioctl(fd, MEMTAP_RECORDED, &a), EINVAL, "RECORDED: too many rows");
+	a.nr = 1;
+	a.reserved = 1;
+	fails(ioctl(fd, MEMTAP_RECORDED, &a), EINVAL, "RECORDED: what is reserved is 0");
+	a.reserved = 0;
+	a.flags = 1;
+	fails(ioctl(fd, MEMTAP_RECORDED, &a), EOPNOTSUPP, "RECORDED: an unknown flag");
+	a.flags = 0;
+	a.rows_ptr = 8;
+	if (all)
+		fails(ioctl(fd, MEMTAP_RECORDED, &a), EFAULT, "RECORDED: nowhere to write to");
+	close(fd);
+}
+
 /* Steps that are no steps are refused; none of them is ever done. */
 static void refuse_steps(int fd, uint32_t kind, uint32_t flags, const struct memtap_step *at,
 			 uint32_t nr, uint32_t shown, const char *name)
@@ -1069,6 +1105,7 @@ int main(void)
 	test_similar();
 	test_mark();
 	test_symbol();
+	test_recorded();
 	test_oom();
 	test_ages();
 	test_steps();

@@ -199,7 +199,7 @@ static const struct who {
 
 /* ---- what they try ---- */
 
-#define NR_COMMANDS	22
+#define NR_COMMANDS	23
 #define NO_COMMAND	18
 
 /* Those that need more than the right to count, whatever their arguments. */

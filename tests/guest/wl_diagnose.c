@@ -6,6 +6,7 @@
  *	leak KIB	allocates KIB in parse_row() each 0.1 s and keeps it, small blocks
  *	saw KIB STEPS	the same in fill_cache(), and frees all of it after each STEPS steps
  *	tables N	touches N pages each 0.1 s, of which each needs a page of tables
+ *	busy KIB	leak, and as many calls of malloc() and free() as there is time for
  *	quiet		waits
  */
 #include <malloc.h>
@@ -64,6 +65,24 @@ APART static void drop_cache(void)
 	malloc_trim(0);
 }
 
+/* for the 0.1 s until the next step */
+APART static void churn(void)
+{
+	struct timespec from, now;
+	void *p;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	do {
+		for (int i = 0; i < 100; i++) {
+			p = malloc(64);
+			/* (it is not to be optimized away) */
+			asm volatile("" : "+r"(p));
+			free(p);
+		}
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while ((now.tv_sec - from.tv_sec) * 1000000000 + now.tv_nsec - from.tv_nsec < 100000000);
+}
+
 #define APART_BYTES	(2UL << 20)	/* that a page of tables is for */
 
 APART static void touch_sparse(unsigned long n)
@@ -95,13 +114,16 @@ int main(int argc, char **argv)
 		if (!strcmp(what, "tables"))
 			touch_sparse(kib);
 		for (unsigned long i = 0; i < kib; i++)
-			if (!strcmp(what, "leak"))
+			if (!strcmp(what, "leak") || !strcmp(what, "busy"))
 				parse_row();
 			else if (!strcmp(what, "saw"))
 				fill_cache();
 		if (steps && !(n % steps))
 			drop_cache();
-		pause_ms(100);
+		if (!strcmp(what, "busy"))
+			churn();
+		else
+			pause_ms(100);
 	}
 	return 0;
 }

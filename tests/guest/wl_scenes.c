@@ -7,6 +7,7 @@
  *	file PATH	writes to a file
  *	deleted PATH MIB	has a file open that is deleted
  *	lock		locks memory, until little is left
+ *	fill		takes memory, until little is left
  *	promise MIB	asks for MIB more again and again, after it has as much
  *	dead NR		has children that are dead, and makes more
  *	tables		touches a page of each 2 MiB
@@ -99,10 +100,10 @@ APART static void write_file(const char *path)
 	const int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
 
 	ready();
-	for (int i = 0; i < 200 && time(NULL) < end; i++) {
+	for (int i = 0; i < 250 && time(NULL) < end; i++) {
 		if (write(fd, block, sizeof(block)) != sizeof(block))
 			die(path);
-		pause_ms(50);
+		pause_ms(150);
 	}
 	rest();
 }
@@ -173,6 +174,12 @@ static void lock_most(void)
 	rest();
 }
 
+static void fill_most(void)
+{
+	keep_little();
+	rest();
+}
+
 APART static void ask_for_more(size_t mib)
 {
 	if (mmap(NULL, mib * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
@@ -207,15 +214,15 @@ APART static void leave_dead(int nr)
 
 APART static void bomb_child(void)
 {
-	char *p = take(MIB);
+	char *p = take(MIB / 2);
 
-	for (size_t i = 0; i < MIB; i += PAGE)
+	for (size_t i = 0; i < MIB / 2; i += PAGE)
 		p[i] = 1;
 }
 
 APART static void bomb(void)
 {
-	for (int nr = 0; nr < 300 && time(NULL) < end; nr++) {
+	for (int nr = 0; nr < 500 && time(NULL) < end; nr++) {
 		const pid_t pid = fork();
 
 		if (!pid) {
@@ -377,6 +384,8 @@ int main(int argc, char **argv)
 		keep_deleted(path, number(argv[3]));
 	else if (!strcmp(what, "lock"))
 		lock_most();
+	else if (!strcmp(what, "fill"))
+		fill_most();
 	else if (!strcmp(what, "promise"))
 		ask_for_more(number(path));
 	else if (!strcmp(what, "dead"))

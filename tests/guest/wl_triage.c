@@ -9,7 +9,7 @@
  *	memfd MIB	the same in a file without a name
  *	cycle MIB [SECONDS]	touches MIB again and again
  *	churn MIB [SECONDS]	takes MIB, touches it, and gives it back, again and again
- *	fragment	fills memory so that every other page is free and none can be moved,
+ *	fragment [SECONDS]	fills memory so that every other page is free and none can be moved,
  *			and asks for huge pages
  */
 #include <fcntl.h>
@@ -194,11 +194,11 @@ static size_t fill_pipes(int (*drain)[2], size_t most)
 	return nr;
 }
 
-static void fragment(void)
+static void fragment(time_t seconds)
 {
 	const struct rlimit many = { 8192, 8192 };
-	const time_t end = time(NULL) + 60;
 	static int drain[2000][2];
+	time_t end;
 	char *huge;
 	size_t nr;
 
@@ -213,6 +213,7 @@ static void fragment(void)
 	/* what is left in large blocks */
 	touch(huge, 16 * HUGE);
 	ready();
+	end = time(NULL) + seconds;
 	while (time(NULL) < end) {
 		touch(huge + 16 * HUGE, HUGE);
 		madvise(huge + 16 * HUGE, HUGE, MADV_DONTNEED);
@@ -258,7 +259,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "turns") && argc > 3)
 		turns(number(argv[2]), number(argv[3]));
 	else if (!strcmp(what, "fragment"))
-		fragment();
+		fragment(argc > 2 ? (time_t)number(argv[2]) : 60);
 	else
 		return 2;
 	return 0;

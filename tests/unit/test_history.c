@@ -4,6 +4,7 @@
 /* LINK: ctl/machine/process.c ctl/machine/pinned.c ctl/machine/pss.c ctl/machine/smaps.c */
 /* LINK: ctl/machine/shared.c ctl/machine/text.c ctl/machine/zones.c ctl/machine/rows.c */
 /* LINK: ctl/history/code.c ctl/history/read.c ctl/history/find.c ctl/history/sample.c */
+/* LINK: ctl/history/recorded.c */
 /* LINK: ctl/history/write.c ctl/base/text.c ctl/base/opt_value.c kmod/core/wire.c */
 /*
  * A history has what the machine was, whatever happens to its files: samples of recorded machines
@@ -22,6 +23,7 @@
 #include <time.h>
 
 #include "history/int.h"
+#include "history/recorded.h"
 #include "scratch.h"
 #include "tap.h"
 
@@ -728,6 +730,209 @@ static void killed(void)
 	ok(torn <= runs, "(%zu times part of a sample was there)", torn);
 }
 
+/* A segment of a writer that was killed has all its room: the next writer gives it back. */
+static void room_of_killed(void)
+{
+	struct history_opts o = opts();
+	struct history_writer *w;
+	struct history *h;
+	struct stat was, is;
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		w = begin(&o);
+		_exit(!w || write_some(w, 70, 1000 * SECOND, BASE) != 70);
+	}
+	waitpid(pid, &status, 0);
+	stat(FIRST, &was);
+	h = reopen();
+	ok(!status && h && h->nr_samples == 70 && was.st_size >= 1 << 20,
+	   "a writer that did not stop leaves the room of its segment");
+	history_close(h);
+	history_end(begin(&o));
+	stat(FIRST, &is);
+	ok(is.st_size < was.st_size / 4, "the next one gives it back");
+	is(is.st_mtim.tv_sec == was.st_mtim.tv_sec && is.st_mtim.tv_nsec == was.st_mtim.tv_nsec, 1,
+	   "it is as old as before");
+	h = reopen();
+	ok(h && h->nr_samples == 70 && !h->segments[0].damaged && !h->segments[0].closed,
+	   "its samples are all there, and that it was not closed");
+	history_close(h);
+	forget();
+}
+
+/* --- what the module recorded --------------------------------------------------------- */
+
+static struct memtap_recorded_row *put_row(struct recorded_look *l, __u32 kind, const char *name,
+					   __s32 pid, __u64 count, __s64 sum)
+{
+	struct memtap_recorded_row *r = &l->rows[l->nr++];
+
+	memset(r, 0, sizeof(*r));
+	r->kind = kind;
+	r->unit = MEMTAP_UNIT_NS;
+	r->pid = pid;
+	r->since_ns = 500 * SECOND;
+	r->start_ns = (__u64)pid * 7;
+	r->count = count;
+	r->sum = sum;
+	snprintf(r->name, sizeof(r->name), "%s", name);
+	if (pid)
+		snprintf(r->comm, sizeof(r->comm), "p%d", pid);
+	return r;
+}
+
+static struct memtap_recorded_row rows[3][MEMTAP_MAX_RECORDED];
+static __u64 record_room[8192];
+static struct memtap_rec_recorded *const record = (void *)record_room;
+
+/* What a history says came from @was to @is. */
+static struct recorded came(const struct recorded_look *was, const struct recorded_look *is)
+{
+	struct recorded r = { 0 };
+
+	if (recorded_put(was, is, rows[2], record, sizeof(record_room)) &&
+	    recorded_get(record, &r))
+		fprintf(stderr, "# what was written cannot be read\n");
+	return r;
+}
+
+static const struct memtap_recorded_row *row_of(const struct recorded *r, __u32 kind, __s32 pid)
+{
+	for (size_t i = 0; i < r->nr; i++)
+		if (r->at[i].kind == kind && r->at[i].pid == pid)
+			return &r->at[i];
+	return NULL;
+}
+
+static void differences(void)
+{
+	struct recorded_look was = { .rows = rows[0] }, is = { .ns = 1010 * SECOND,
+							       .rows = rows[1] };
+	const struct memtap_recorded_row *row;
+	struct memtap_recorded_row *w;
+	struct recorded r;
+
+	put_row(&is, MEMTAP_RECORDED_WAITS, "direct-reclaim", 0, 5, 900);
+	r = came(&was, &is);
+	ok(!r.nr, "the first look tells nothing: it is not known when that was");
+	was.ns = 1000 * SECOND;
+	r = came(&was, &is);
+	ok(!r.nr, "nor what is older than a look that did not have it");
+	is.rows[0].since_ns = 1004 * SECOND;
+	r = came(&was, &is);
+	row = row_of(&r, MEMTAP_RECORDED_WAITS, 0);
+	ok(row && row->count == 5 && row->sum == 900 && row->since_ns == 4 * SECOND,
+	   "what began since then is told, and from when on");
+	recorded_free(&r);
+
+	is.nr = 0;
+	put_row(&was, MEMTAP_RECORDED_EVENT, "mmap", 0, 7, -100);
+	put_row(&was, MEMTAP_RECORDED_WAITS, "direct-reclaim", 0, 5, 900)->lost = 3;
+	put_row(&was, MEMTAP_RECORDED_WAITER, "direct-reclaim", 1, 4, 800)->longest_at_ns = 1;
+	put_row(&was, MEMTAP_RECORDED_WAITER, "direct-reclaim", 2, 1, 100)->longest_at_ns = 1;
+	w = put_row(&is, MEMTAP_RECORDED_WAITS, "direct-reclaim", 0, 25, 4900);
+	w->lost = 4;
+	w = put_row(&is, MEMTAP_RECORDED_WAITER, "direct-reclaim", 1, 6, 1800);
+	w->longest_ns = 700;
+	w->longest_at_ns = 1;
+	put_row(&is, MEMTAP_RECORDED_WAITER, "direct-reclaim", 2, 1, 100)->longest_at_ns = 1;
+	w = put_row(&is, MEMTAP_RECORDED_WAITER, "direct-reclaim", 3, 17, 2900);
+	w->longest_ns = 400;
+	w->longest_at_ns = w->since_ns = 1005 * SECOND;
+	put_row(&is, MEMTAP_RECORDED_EVENT, "mmap", 0, 9, -350);
+	r = came(&was, &is);
+	is(r.nr, 4, "what did not change is not told");
+	row = row_of(&r, MEMTAP_RECORDED_WAITS, 0);
+	ok(row && row->count == 20 && row->sum == 4000 && row->lost == 1 && !row->since_ns,
+	   "waits: what came, and what of it could not be recorded");
+	row = row_of(&r, MEMTAP_RECORDED_WAITER, 1);
+	ok(row && row->count == 2 && row->sum == 1000 && !row->longest_ns,
+	   "a process: the longest wait of an earlier time is not told");
+	row = row_of(&r, MEMTAP_RECORDED_WAITER, 3);
+	ok(row && row->count == 17 && row->longest_ns == 400 && !strcmp(row->comm, "p3"),
+	   "a process that had not waited before");
+	row = row_of(&r, MEMTAP_RECORDED_EVENT, 0);
+	ok(row && row->count == 2 && row->sum == -250, "a sum may be negative");
+	record->used = 20;
+	ok(recorded_get(record, &r) == -EBADMSG, "a record that was cut is refused");
+	recorded_free(&r);
+
+	/* a recorder that begins anew counts from 0; one that counts less is not believed */
+	is.rows[0].count = 2;
+	is.rows[0].since_ns = 1006 * SECOND;
+	is.rows[4].count = 3;
+	r = came(&was, &is);
+	row = row_of(&r, MEMTAP_RECORDED_WAITS, 0);
+	ok(row && row->count == 2, "sums that began anew are told as they are");
+	ok(!row_of(&r, MEMTAP_RECORDED_EVENT, 0), "a sum that became smaller is not told");
+	recorded_free(&r);
+}
+
+static void many_waiters(void)
+{
+	struct recorded_look was = { .ns = 1000 * SECOND, .rows = rows[0] };
+	struct recorded_look is = { .ns = 1010 * SECOND, .rows = rows[1] };
+	struct recorded r;
+	size_t waiters = 0;
+
+	put_row(&is, MEMTAP_RECORDED_WAITS, "swap-wait", 0, 2080, 2080)->since_ns = 1001 * SECOND;
+	for (int i = 1; i <= 64; i++)
+		put_row(&is, MEMTAP_RECORDED_WAITER, "swap-wait", i, (__u64)i, i)->since_ns =
+			1001 * SECOND;
+	r = came(&was, &is);
+	for (size_t i = 0; i < r.nr; i++)
+		waiters += r.at[i].kind == MEMTAP_RECORDED_WAITER;
+	is(waiters, RECORDED_PROCESSES, "of many processes those are kept that waited longest");
+	ok(row_of(&r, MEMTAP_RECORDED_WAITER, 64) && row_of(&r, MEMTAP_RECORDED_WAITER, 57) &&
+	   !row_of(&r, MEMTAP_RECORDED_WAITER, 56), "and no other");
+	ok(row_of(&r, MEMTAP_RECORDED_WAITS, 0)->count == 2080, "the sum has all");
+	recorded_free(&r);
+}
+
+static void recorded_files(void)
+{
+	struct recorded_look was = { .ns = 1000 * SECOND, .rows = rows[0] };
+	struct recorded_look is = { .ns = 1010 * SECOND, .rows = rows[1] };
+	struct history_opts o = opts();
+	struct history_writer *w = begin(&o);
+	const struct memtap_recorded_row *row;
+	struct history *h;
+	struct recorded r;
+
+	put_row(&is, MEMTAP_RECORDED_WAITS, "memcg-reclaim", 0, 9, 2 * (__s64)SECOND)->since_ns =
+		1001 * SECOND;
+	write_some(w, 2, 1000 * SECOND, BASE);
+	recorded_put(&was, &is, rows[2], record, sizeof(record_room));
+	history_add(w, &record->rec);
+	write_some(w, 1, 1020 * SECOND, BASE + 20 * SECOND);
+	is.rows[0].sum = SECOND / 10;
+	recorded_put(&was, &is, rows[2], record, sizeof(record_room));
+	history_add(w, &record->rec);
+	write_some(w, 2, 1030 * SECOND, BASE + 30 * SECOND);
+	history_end(w);
+	h = reopen();
+	ok(h && h->nr_samples == 5 && agrees(h, 0), "samples with what was recorded before them");
+	ok(h && !recorded_stalled(h, 1) && recorded_stalled(h, 2) && !recorded_stalled(h, 3),
+	   "a stall is where waits took a tenth of the time");
+	recorded_between(h, 1, 2, &r);
+	row = row_of(&r, MEMTAP_RECORDED_WAITS, 0);
+	ok(r.nr == 1 && row && row->count == 9 && r.records == 1,
+	   "an interval has its record, and no other");
+	recorded_free(&r);
+	recorded_between(h, 0, 4, &r);
+	row = row_of(&r, MEMTAP_RECORDED_WAITS, 0);
+	ok(r.nr == 1 && row && row->count == 18 && row->sum == 2100000000LL && r.records == 2,
+	   "a longer time has the sum");
+	recorded_free(&r);
+	recorded_between(h, 3, 4, &r);
+	ok(!r.nr, "nothing is told where nothing was");
+	recorded_free(&r);
+	history_close(h);
+	forget();
+}
+
 static void times(void)
 {
 	struct tm tm = { .tm_year = 126, .tm_mon = 10, .tm_mday = 27, .tm_hour = 10, .tm_min = 30,
@@ -811,6 +1016,10 @@ int main(void)
 	crowd();
 	no_room();
 	killed();
+	room_of_killed();
+	differences();
+	many_waiters();
+	recorded_files();
 	times();
 	forget();
 	machine_free(&small);

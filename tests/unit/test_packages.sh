@@ -30,8 +30,11 @@ for f in usr/sbin/memtap usr/share/man/man8/memtap.8 usr/share/man/man8/memtap-l
 	etc/memtap.conf etc/modprobe.d/memtap.conf \
 	usr/share/bash-completion/completions/memtap usr/share/zsh/vendor-completions/_memtap \
 	usr/lib/systemd/system/memtap-watch.service \
-	usr/lib/systemd/system/memtap-history.service \
-	usr/lib/systemd/system/memtap-push.service usr/lib/udev/rules.d/60-memtap.rules \
+	usr/lib/systemd/system/memtap-push.service \
+	usr/lib/systemd/system/memtap-history.service usr/lib/udev/rules.d/60-memtap.rules \
+	usr/lib/systemd/system/memtap-metrics.service \
+	usr/lib/systemd/system/memtap-textfile.service usr/share/memtap/grafana/memtap.json \
+	usr/share/memtap/pcp/memtap.url usr/share/memtap/prometheus/memtap.yml \
 	usr/libexec/memtap/memtap-recorder; do
 	[ -s "$T/root/$f" ] || missing+=" $f"
 done
@@ -84,10 +87,11 @@ check $? "unit: starts memtap push"
 if command -v systemd-analyze > /dev/null; then
 	# (the programs are not at their place here)
 	sed "s,=/usr/libexec,=$T/root/usr/libexec," "$unit" > "$T/memtap-watch.service"
-	sed "s,=/usr/sbin,=$T/root/usr/sbin," "$history" > "$T/memtap-history.service"
-	sed "s,=\(-*\)/usr/sbin,=\1$T/root/usr/sbin," "$push" > "$T/memtap-push.service"
-	systemd-analyze verify --man=no "$T/memtap-watch.service" "$T/memtap-history.service" \
-		"$T/memtap-push.service" \
+	for unit in history metrics push textfile; do
+		sed "s,=\(-*\)/usr/sbin,=\1$T/root/usr/sbin," "${history/history/$unit}" \
+			> "$T/memtap-$unit.service"
+	done
+	systemd-analyze verify --man=no "$T"/memtap-{watch,history,metrics,push,textfile}.service \
 		> "$T/log" 2>&1 && [ ! -s "$T/log" ]
 	rc=$?
 	sed 's/^/# /' "$T/log"
@@ -173,7 +177,9 @@ else
 		usr/share/man/man8/memtap-leaks.8.gz \
 		usr/share/man/man5/memtap.5.gz usr/share/man/man5/memtap.conf.5.gz etc/memtap.conf \
 		etc/modprobe.d/memtap.conf lib/systemd/system/memtap-watch.service \
-		lib/systemd/system/memtap-history.service lib/systemd/system/memtap-push.service \
+		lib/systemd/system/memtap-push.service \
+		lib/systemd/system/memtap-history.service \
+		lib/systemd/system/memtap-metrics.service usr/share/memtap/grafana/memtap.json \
 		lib/udev/rules.d/60-memtap.rules usr/libexec/memtap/memtap-recorder \
 		usr/share/bash-completion/completions/memtap \
 		usr/share/zsh/vendor-completions/_memtap usr/share/doc/memtap/copyright; do
@@ -219,6 +225,7 @@ else
 		etc/modprobe.d/memtap.conf usr/lib/systemd/system/memtap-watch.service \
 		usr/lib/systemd/system/memtap-history.service \
 		usr/lib/systemd/system/memtap-push.service \
+		usr/lib/systemd/system/memtap-metrics.service usr/share/memtap/pcp/memtap.url \
 		usr/lib/udev/rules.d/60-memtap.rules usr/libexec/memtap/memtap-recorder \
 		usr/share/bash-completion/completions/memtap \
 		usr/share/zsh/site-functions/_memtap; do

@@ -7,6 +7,9 @@
 /* LINK: ctl/heap/arena.c ctl/heap/cached.c ctl/heap/chunks.c ctl/heap/main_arena.c */
 /* LINK: ctl/heap/mapped.c ctl/heap/salvage.c ctl/heap/step.c ctl/heap/walk.c ctl/heap/words.c */
 /* LINK: ctl/heap/mallocng.c */
+/* LINK: ctl/heap/other.c ctl/heap/jemalloc.c ctl/heap/jemalloc_extents.c */
+/* LINK: ctl/heap/jemalloc_cache.c ctl/heap/tcmalloc.c ctl/heap/tcmalloc_cache.c */
+/* LINK: ctl/heap/mimalloc.c ctl/heap/oldmalloc.c */
 /* LINK: ctl/leaks/copy_dirty.c ctl/base/ids.c ctl/base/limit.c */
 /* LINK: ctl/leaks/reach_roots.c ctl/leaks/reach_exit.c ctl/leaks/reach_heap.c */
 /* LINK: ctl/leaks/reach_kernel.c ctl/leaks/reach_calls.c */

@@ -48,6 +48,36 @@ static void test_log2(void)
 	ok(sampler_log2(~0U) < 8, "and ends at nothing");
 }
 
+/* How far off the weight of a block is, as a part of it. */
+static double weight_off(u64 bytes, u64 size)
+{
+	const struct sampler s = { .bytes = bytes };
+	const long double right = -65536 / expm1l(-(long double)size / bytes);
+
+	return (double)fabsl(sampler_weight(&s, size) / right - 1);
+}
+
+static void test_weights(void)
+{
+	static const u64 each[] = { 1, 2, 3, 1000, 4096, 524288, 1ULL << 27, 1ULL << 40 };
+	const struct sampler all = { 0 }, rate = { .rate = 100 };
+	double worst = 0, off;
+	uint64_t random = 1;
+
+	for (size_t i = 0; i < sizeof(each) / sizeof(each[0]); i++)
+		for (int k = 0; k < 20000; k++) {
+			off = weight_off(each[i], 1 + (tap_random(&random) & ((1ULL << 47) - 1)) /
+						  (1ULL << k % 47));
+			worst = off > worst ? off : worst;
+		}
+	/* the weight is a whole number of 2^-16, of 1 or more */
+	ok(worst < 1.6e-5, "weights of blocks are right to 2^-16 (%.1e)", worst);
+	is(sampler_weight(&all, 64), 65536, "a block stands for itself where all are kept");
+	is(sampler_weight(&rate, 64), 6553600, "and for as many as one is kept of");
+	is(sampler_weight(&(struct sampler){ .bytes = 4096 }, 0),
+	   sampler_weight(&(struct sampler){ .bytes = 4096 }, 1), "no bytes are one, as when kept");
+}
+
 /* The gap up to the next chosen byte: a block that large has one in it, always. */
 static u64 gap_of(const struct sampler *s, struct sampler_state *st)
 {
@@ -305,6 +335,7 @@ int main(void)
 	static const u32 rates[] = { 2, 3, 10, 100, 1000 };
 
 	test_log2();
+	test_weights();
 	for (u32 i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++)
 		test_gaps(bytes[i]);
 	test_estimates();

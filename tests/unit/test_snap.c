@@ -272,6 +272,70 @@ static void test_parts_of_the_time(void)
 	is(decode(stream_len, &s), (u64)-EBADMSG, "one of an unknown stack is refused");
 }
 
+static struct memtap_rec_host *add_host(u32 nr, u32 first)
+{
+	struct memtap_rec_host *h = add(MEMTAP_REC_HOST, sizeof(*h) + nr * sizeof(u32));
+
+	h->nr = nr;
+	for (u32 i = 0; i < nr; i++)
+		h->task[i] = first + i;
+	return h;
+}
+
+/* A device's part with tasks 8 to 10, and the beginning of the tool's; where that is. */
+static size_t start_hosts(void)
+{
+	size_t from;
+
+	start();
+	for (u32 id = 8; id < 11; id++)
+		((struct memtap_rec_task *)add(MEMTAP_REC_TASK,
+					       sizeof(struct memtap_rec_task)))->id = id;
+	add_end(0);
+	from = stream_len;
+	add(MEMTAP_REC_TOOL, sizeof(struct memtap_rec));
+	return from;
+}
+
+static void test_hosts(void)
+{
+	size_t from = start_hosts();
+	struct snap *s;
+
+	strcpy(add_host(2, 8)->name, "first");
+	strcpy(add_host(1, 10)->name, "second");
+	add_end(from);
+	if (!ok(!decode(stream_len, &s), "hosts of a merged recording are taken: %s", err))
+		return;
+	ok(s->nr_hosts == 2 && !strcmp(snap_host(s, snap_task(s, 9))->name, "first") &&
+	   !strcmp(snap_host(s, snap_task(s, 10))->name, "second"), "each task is of one");
+	ok(!snap_host(s, NULL), "no task is of none");
+	snap_free(s);
+	from = start_hosts();
+	add_host(1, 9);
+	add_end(from);
+	ok(!decode(stream_len, &s) && !snap_host(s, snap_task(s, 8)),
+	   "a task that no host names is of none");
+	snap_free(s);
+	from = start_hosts();
+	add_host(2, 8);
+	add_host(2, 9);
+	add_end(from);
+	is(decode(stream_len, &s), (u64)-EBADMSG, "a task of two hosts is refused");
+	from = start_hosts();
+	add_host(1, 11);
+	add_end(from);
+	is(decode(stream_len, &s), (u64)-EBADMSG, "one that does not exist, too");
+	from = start_hosts();
+	add_host(2, 8)->nr = 1000000;
+	add_end(from);
+	is(decode(stream_len, &s), (u64)-EBADMSG, "a host without room for its tasks is refused");
+	from = start_hosts();
+	memset(add_host(1, 8)->name, 'n', 64);
+	add_end(from);
+	is(decode(stream_len, &s), (u64)-EBADMSG, "and one whose name does not end");
+}
+
 static void test_every_cut_is_told(void)
 {
 	int wrong = 0, sentences = 0;
@@ -590,6 +654,7 @@ int main(void)
 	test_old_event();
 	test_tool_part();
 	test_parts_of_the_time();
+	test_hosts();
 	test_every_cut_is_told();
 	test_every_changed_byte_is_told();
 	test_references_lead_somewhere();

@@ -8,6 +8,7 @@
  *	echo large > ...				8 MiB of pages, an area of 4 MiB
  *	echo alike > ...				100 of kleak_ctor that look alike
  *	echo waste > ...				200 of 5000 bytes, 300 of kleak_plain
+ *	echo grow > ...					3 MiB of 8000 bytes each; not in run
  *	echo free > ...					frees all of it
  *
  * run reads as "FUNCTION OBJECTS BYTES CACHE", a line each, of what was allocated and not
@@ -34,7 +35,7 @@
 #define SLAB_TYPESAFE_BY_RCU SLAB_DESTROY_BY_RCU
 #endif
 
-#define MOST	4096
+#define MOST	16384
 #define MORE_THAN_HUGE	((4 << 20) + PAGE_SIZE)	/* and than kmalloc() has */
 #define BULK	64
 
@@ -98,6 +99,14 @@ FN void kl_waste(int nr)
 {
 	while (nr--)
 		keep(NULL, kmalloc(5000, GFP_KERNEL));
+	END;
+}
+
+/* the largest objects of slab */
+FN void kl_grow(int nr)
+{
+	while (nr-- && nr_kept < MOST)
+		keep(NULL, kmalloc(8000, GFP_KERNEL));
 	END;
 }
 
@@ -621,6 +630,8 @@ static int set_run(const char *text, const struct kernel_param *param)
 		kl_alike(100);
 	else if (sysfs_streq(text, "waste"))
 		waste();
+	else if (sysfs_streq(text, "grow"))
+		kl_grow(384);
 	else if (sysfs_streq(text, "free"))
 		free_kept(false);
 	else

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What belongs to objects: items of lists, keys of dicts.  And attributes of modules: these are the
+ * variables of a program, and become roots.  Since each function leads to all variables of its
+ * module, the tables of modules lead nowhere themselves.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ids.h"
+#include "heap/python_int.h"
+
+#define MOST_ATTRS	(1U << 20)
+#define MOST_NAMES	(1U << 16)	/* of one module */
+#define MOST_LOOKED	(1U << 24)	/* of all */
+#define NAME_LEN	200
+#define DEQUE_LEN	528U		/* of a piece: a link, 64 items, a link */
+#define DEQUE_NEXT	520U
+#define MOST_PIECES	(1U << 24)
+#define LEAST_STATE	128U		/* bytes of a thread's state */
+#define MOST_STATE	4096U
+
+/* ---- parts ---- */
+
+/* It only seemed to be an object: what stands there is a number like the address of a type. */
+static bool take_back(struct python *py, __u32 block)
+{
+	if ((py->of[block] & 3) == OF_PART)
+		return false;
+	if ((py->of[block] & 3) == OF_OBJECT) {
+		py->objects--;
+		py->object_bytes -= py->g->chunks[block].size;
+	}
+	if (py->g->shape)
+		py->g->shape[block] = 0;
+	return true;
+}
+
+/* The block with @addr in it, if it is nothing else yet.  Nobody has the begin of an object. */
+static __u32 part_at(struct python *py, __u32 owner, __u64 addr, enum python_part part)
+{
+	const __u32 block = addr < PAGE ? GRAPH_NONE : graph_at(py->g, addr);
+
+	if (block == GRAPH_NONE || block == owner)
+		return GRAPH_NONE;
+	if (py->of[block] && (addr != graph_addr(py->g, block) || !take_back(py, block)))
+		return GRAPH_NONE;
+	py->of[block] = part << OF_BITS | OF_PART;
+	py->owner[block] = owner + 1;
+	return block;
+}
+
+/* What has no address in it. */
+static int close_part(struct python *py, __u32 owner, __u64 addr, enum python_part part)
+{
+	const __u32 block = part_at(py, owner, addr, part);
+
+	return block == GRAPH_NONE ? 0 :
+	       graph_set_shape(py->g, block, &(struct graph_shape){ .skip = 1, .end = WORD });
+}
+
+/*
+ * Of a key its hash stands before it, which may be a number like an address: of id().  What is
+ * behind the room for entries was there before.
+ */
+static int keys_part(struct python *py, __u32 owner, const struct python_dict *d)
+{
+	const __u32 block = part_at(py, owner, d->keys, PYTHON_KEYS);
+
+	__u64 from;
+
+	if (block == GRAPH_NONE || d->entries < d->keys)
+		return 0;
+	from = d->entries - graph_addr(py->g, block);
+	return graph_set_shape(py->g, block, &(struct graph_shape){
+		.from = from, .stride = d->stride == 3 * WORD ? d->stride : 0,
+		.end = from + d->room * d->stride });
+}
+
+/* Behind the last item there is room for more, with what was there before. */
+static int list_part(struct python *py, __u32 owner, __u64 addr)
+{
+	__u64 nr, items;
+	__u32 block;
+
+	if (!python_word(py, addr + PY_SIZE, &nr) || !python_word(py, addr + 24, &items))
+		return 0;
+	block = part_at(py, owner, items, PYTHON_ITEMS);
+	if (block == GRAPH_NONE || nr >= (graph_block_end(py->g, block) - items) / WORD)
+		return 0;
+	return graph_add_end(py->g, block, items + nr * WORD);
+}
+
+static int dict_parts(struct python *py, __u32 owner, __u64 addr)
+{
+	struct python_dict d;
+	int err;
+
+	if (!python_dict(py, addr, &d))
+		return 0;
+	err = keys_part(py, owner, &d);
+	if (d.values)
+		part_at(py, owner, d.values, PYTHON_VALUES);
+	return err;
+}
+
+static void deque_parts(struct python *py, __u32 owner, __u64 addr)
+{
+	__u64 piece, last;
+	__u32 block;
+
+	if (!python_word(py, addr + 24, &piece) || !python_word(py, addr + 32, &last))
+		return;
+	for (__u32 i = 0; i < MOST_PIECES; i++) {
+		block = part_at(py, owner, piece, PYTHON_DEQUE);
+		if (block == GRAPH_NONE || piece == last ||
+		    heap_usable(&py->g->chunks[block]) < DEQUE_LEN ||
+		    !python_word(py, piece + DEQUE_NEXT, &piece))
+			return;
+	}
+}
+
+/* Where attributes are, that an instance does not have in a dict yet. */
+static void values_part(struct python *py, __u32 owner, __u64 addr, const struct python_type *t)
+{
+	__u64 word = 0;
+
+	if (!(t->flags & FLAG_MANAGED))
+		return;
+	if (python_managed(py) == MANAGED_APART)
+		python_word(py, addr - 4 * WORD, &word);
+	else if (python_managed(py) == MANAGED_TAGGED)
+		python_word(py, addr - 3 * WORD, &word);
+	if (python_managed(py) == MANAGED_TAGGED)
+		word = word & 1 ? word + 1 : 0;
+	part_at(py, owner, word, PYTHON_VALUES);
+}
+
+/* The dict of an instance, if it has one. */
+static __u64 dict_of(struct python *py, __u64 addr, const struct python_type *t)
+{
+	__u64 word = 0;
+
+	if (t->rule == RULE_TYPE) {
+		python_word(py, addr + TP_DICT, &word);
+	} else if (t->flags & FLAG_MANAGED && python_managed(py) != MANAGED_NONE) {
+		python_word(py, addr - 3 * WORD, &word);
+		if (python_managed(py) == MANAGED_TAGGED && word & 1)
+			word = 0;
+	} else if (t->dictoffset > 0 && (__u64)t->dictoffset < t->basic) {
+		python_word(py, addr + (__u64)t->dictoffset, &word);
+	}
+	return word;
+}
+
+static void own_dict(struct python *py, __u32 owner, __u64 dict)
+{
+	const __u32 block = dict < PAGE ? GRAPH_NONE : graph_at(py->g, dict);
+	const struct python_type *t;
+	__u64 addr;
+
+	t = block == GRAPH_NONE ? NULL : python_block(py, block, &addr);
+	if (t && t->rule == RULE_DICT && addr == dict)
+		py->owner[block] = owner + 1;
+}
+
+static int add_root(struct python *py, __u64 start, __u64 end, bool frames)
+{
+	struct python_root *more = ids_grow(py->roots, py->nr_roots, &py->room_roots,
+					    sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	py->roots = more;
+	py->roots[py->nr_roots++] = (struct python_root){ start, end, frames };
+	return 0;
+}
+
+/* Until 3.10 a frame is an object, with its variables and its stack: words of that may be stale. */
+static int frame_root(struct python *py, __u32 block, __u64 addr, const struct python_type *t)
+{
+	return add_root(py, addr + t->basic - WORD, graph_block_end(py->g, block), true);
+}
+
+static int find_parts(struct python *py, __u32 block)
+{
+	struct python_dict d;
+	__u64 addr, word = 0;
+	const struct python_type *t = python_block(py, block, &addr);
+
+	if (!t)
+		return 0;
+	own_dict(py, block, dict_of(py, addr, t));
+	values_part(py, block, addr, t);
+	switch (t->rule) {
+	case RULE_LIST:
+		return list_part(py, block, addr);
+	case RULE_DICT:
+		return dict_parts(py, block, addr);
+	case RULE_SET:
+		python_word(py, addr + 40, &word);
+		part_at(py, block, word, PYTHON_TABLE);
+		return 0;
+	case RULE_BYTEARRAY:
+		python_word(py, addr + (py->layout->ascii ? 32 : 40), &word);
+		return close_part(py, block, word, PYTHON_BYTES);
+	case RULE_DEQUE:
+		deque_parts(py, block, addr);
+		return 0;
+	case RULE_ARRAY:
+		python_word(py, addr + 24, &word);
+		return close_part(py, block, word, PYTHON_ARRAY);
+	case RULE_NDARRAY:
+		/* (its items may be addresses of objects) */
+		python_word(py, addr + 16, &word);
+		part_at(py, block, word, PYTHON_DATA_OF);
+		return 0;
+	case RULE_UNICODE:
+		python_word(py, addr + 24, &word);
+		return close_part(py, block, word, PYTHON_TEXT);
+	case RULE_TYPE:
+		if (py->layout->cached && t->flags & FLAG_HEAP &&
+		    python_word(py, addr + py->layout->cached, &word) &&
+		    python_keys(py, word, &d))
+			return keys_part(py, block, &d);
+		return 0;
+	case RULE_FRAME:
+		return frame_root(py, block, addr, t);
+	default:
+		return 0;
+	}
+}
+
+/* ---- what is not the program's ---- */
+
+/* An interpreter, in a block of its own: where one of gc's lists is. */
+static bool is_interpreter(const struct python *py, __u32 block)
+{
+	for (__u32 i = 0; i < py->gc.interpreters; i++)
+		if (graph_at(py->g, py->gc.at[i]) == block)
+			return true;
+	return false;
+}
+
+/* The state of a thread begins with its neighbours, and its interpreter. */
+static bool is_thread(const struct python *py, __u32 block)
+{
+	const struct python_place *p = &py->place;
+	const __u64 size = heap_usable(&py->g->chunks[block]);
+	__u64 words[3];
+	__u32 at;
+
+	if (size < LEAST_STATE || size > MOST_STATE || p->version < 0x0307 ||
+	    !graph_read(py->g, graph_addr(py->g, block), words, sizeof(words)))
+		return false;
+	at = graph_at(py->g, words[2]);
+	return at == GRAPH_NONE ? words[2] - p->runtime < p->runtime_len :
+	       !py->of[at] && graph_addr(py->g, at) == words[2] && is_interpreter(py, at);
+}
+
+/* They lead to all objects alike. */
+static int find_state(struct python *py, __u32 block)
+{
+	if (!is_interpreter(py, block) && !is_thread(py, block))
+		return 0;
+	py->of[block] = PYTHON_STATE << OF_BITS | OF_PART;
+	if (graph_set_shape(py->g, block, &(struct graph_shape){ .skip = 1, .end = WORD }))
+		return -ENOMEM;
+	return add_root(py, graph_addr(py->g, block), graph_block_end(py->g, block), false);
+}
+
+static int find_states(struct python *py)
+{
+	int err = 0;
+
+	for (__u32 i = 0; !err && i < py->g->nr_chunks; i++)
+		if (!py->of[i] && graph_is_block(py->g, i) && !py->g->chunks[i].pooled)
+			err = find_state(py, i);
+	return err;
+}
+
+/* ---- attributes of modules ---- */
+
+static int add_module(struct python *py, const char *name)
+{
+	char **more = ids_grow(py->modules, py->nr_modules, &py->room_modules, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	py->modules = more;
+	more[py->nr_modules] = strdup(name);
+	return more[py->nr_modules] ? (int)py->nr_modules++ : -ENOMEM;
+}
+
+static int add_attr(struct python *py, __u32 module, const struct python_entry *e)
+{
+	struct python_attr *more = ids_grow(py->attrs, py->nr_attrs, &py->room_attrs,
+					    sizeof(*more));
+	char name[NAME_LEN];
+
+	if (!more)
+		return -ENOMEM;
+	py->attrs = more;
+	if (!python_text(py, e->key, name, sizeof(name)))
+		strcpy(name, "?");
+	more[py->nr_attrs] = (struct python_attr){
+		.name = strdup(name), .module = module, .value = graph_target(py->g, e->value),
+		.key = graph_target(py->g, e->key), .at = e->value_at, .key_at = e->key_at };
+	return more[py->nr_attrs].name ? (py->nr_attrs++, 0) : -ENOMEM;
+}
+
+/* Words of a table that are no entry lead nowhere, either. */
+static int take_module(struct python *py, __u32 table, const struct python_dict *d,
+		       const char *name)
+{
+	const int module = add_module(py, name);
+	struct python_entry e;
+	int err = module < 0 ? module : 0;
+
+	for (__u64 i = 0; !err && i < d->nr && python_entry(py, d, i, &e); i++)
+		if (e.key && e.value)
+			err = add_attr(py, (__u32)module, &e);
+	return err ? err : graph_set_shape(py->g, table,
+					   &(struct graph_shape){ .skip = 1, .end = WORD });
+}
+
+static int find_attrs(struct python *py, __u32 block)
+{
+	__u64 addr, dict, word;
+	const struct python_type *t = python_block(py, block, &addr);
+	struct python_dict d;
+	char name[NAME_LEN];
+	__u32 table;
+
+	if (!t || t->rule != RULE_MODULE || !python_word(py, addr + 16, &dict) ||
+	    !python_dict(py, dict, &d) || d.values || d.nr > MOST_NAMES ||
+	    py->nr_attrs + d.nr > MOST_ATTRS)
+		return 0;
+	py->looked += d.nr;
+	if (py->looked > MOST_LOOKED)
+		return 0;
+	table = graph_at(py->g, d.keys);
+	word = python_dict_get(py, dict, "__name__");
+	if (table == GRAPH_NONE || d.entries + d.nr * d.stride > graph_block_end(py->g, table) ||
+	    !word || !python_text(py, word, name, sizeof(name)))
+		return 0;
+	/* (of 2.7's small dicts the table is in the dict, where nothing else leads on) */
+	return take_module(py, table, &d, name);
+}
+
+int python_find_parts(struct python *py)
+{
+	int err = 0;
+
+	for (__u32 i = 0; !err && i < py->g->nr_chunks; i++)
+		if ((py->of[i] & 3) == OF_OBJECT)
+			err = find_parts(py, i);
+	for (__u32 i = 0; !err && i < py->g->nr_chunks; i++)
+		if ((py->of[i] & 3) == OF_OBJECT)
+			err = find_attrs(py, i);
+	return err ? err : find_states(py);
+}

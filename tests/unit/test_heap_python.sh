@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# `memtap heap` of Python: objects by type are what gc and sys say, live, saved and in core files.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/unit/check.sh
+
+make -s -C ctl BUILD=../build > /dev/null || { echo "Bail out! the tool does not build"; exit 1; }
+tool=$PWD/build/memtap
+work=$(mktemp -d)
+case=''
+trap 'kill $case 2> /dev/null; rm -r "$work"' EXIT
+roots=${XDG_CACHE_HOME:-$HOME/.cache}/memtap/roots
+
+# begin COMMAND ARG...: $case is its process
+begin() {
+	start_until "$work/said" '^ready' "$@"
+	case=$started
+	disown "$case"
+}
+end() {
+	kill "$case" 2> /dev/null
+	case=''
+}
+# ask NAME ARG...: all that is known, as JSON in NAME
+ask() {
+	local name=$1
+
+	shift
+	"$tool" heap "$@" --retained --json -q --top 0 > "$work/$name" 2> "$work/err"
+}
+# compared WHAT: what the process said, against what was found in it
+compared() {
+	tests/unit/python_equal.py "$work/said" "$work/live" > "$work/lines" &&
+		tests/json-check "$work/live"
+	check $? "$1: JSON as it is described"
+	while read -r line; do
+		case $line in
+			'ok - '*) check 0 "$1: ${line#ok - }" ;;
+			'not ok - '*) check 1 "$1: ${line#not ok - }" ;;
+			*) echo "$line" ;;
+		esac
+	done < "$work/lines"
+}
+
+if ! command -v python3 > "$work/page"; then
+	check 0 "there is no python3 # SKIP"
+	checked
+	exit
+fi
+begin python3 -B tests/unit/python_cases.py
+if ! "$tool" heap "$case" -o "$work/page" 2> "$work/err" &&
+	grep -q 'ptrace() is not allowed' "$work/err"; then
+	check 0 "nobody can be stopped here # SKIP no ptrace()"
+	checked
+	exit
+fi
+
+# ---- live, saved, from gdb ----
+
+ask live "$case" --max-pause 20000 --save "$work/saved"
+compared live
+ask json "$work/saved" && tests/unit/heap_equal.py "$work/live" "$work/json"
+check $? "saved: as it was while it ran"
+if command -v gcore > "$work/page" && gcore -o "$work/gdb" "$case" > "$work/page" 2>&1; then
+	ask json --core "$work/gdb.$case" && tests/unit/heap_equal.py "$work/live" "$work/json"
+	check $? "in gdb's core file: as it was while it ran"
+	rm "$work/gdb.$case"
+fi
+"$tool" heap "$case" -q --path __main__.Session > "$work/page" &&
+	grep -q '^module __main__, attribute `session_table`$' "$work/page" &&
+	grep -q "^  \['session [0-9]*'\] -> .*  list," "$work/page" &&
+	grep -q '^  \[0\] -> .*  __main__.Session,' "$work/page"
+check $? "a path goes by the keys of a dict, and by items"
+"$tool" heap "$case" -q --retained > "$work/page" &&
+	grep -q 'attribute `user`: str$' "$work/page" &&
+	grep -q '^gc tracks [0-9,]* objects$' "$work/page"
+check $? "what an object holds is named by its attribute"
+end
+
+# ---- from the kernel ----
+
+read -r pattern < /proc/sys/kernel/core_pattern
+if [[ $pattern != */* && $pattern != '|'* ]] && ulimit -c unlimited 2> "$work/err"; then
+	begin env -C "$work" python3 -B "$PWD/tests/unit/python_cases.py"
+	ask live "$case" --max-pause 20000
+	kill -ABRT "$case"
+	while grep -qs '^State:.*[RSDtT] (' "/proc/$case"/task/*/status; do
+		sleep 0.05
+	done
+	for core in "$work"/core*; do
+		ask json --core "$core"
+	done
+	tests/unit/heap_equal.py "$work/live" "$work/json"
+	check $? "in the kernel's core file: as it was while it ran"
+fi
+
+# ---- other ways to allocate; other builds ----
+
+PYTHONMALLOC=malloc begin python3 -B tests/unit/python_cases.py
+ask live "$case" --max-pause 20000
+tests/unit/python_equal.py "$work/said" "$work/live" > "$work/lines"
+grep -q '^ok - tracked' "$work/lines" &&
+	tests/unit/python_equal.py "$work/said" "$work/live" > "$work/lines"
+grep -q '^ok - [0-9]* kinds' "$work/lines"
+check $? "without pymalloc the same objects are found"
+end
+PYTHONMALLOC=debug begin python3 -B tests/unit/python_cases.py
+ask live "$case" --max-pause 20000
+tests/unit/python_equal.py "$work/said" "$work/live" > "$work/lines"
+grep -q '^ok - [0-9]* kinds' "$work/lines"
+check $? "with debug hooks the same objects are found"
+end
+for root in "$roots"/*/root; do
+	if [ "$(id -u)" != 0 ] || [ ! -x "$root/usr/bin/python3" ]; then
+		continue
+	fi
+	begin chroot "$root" python3 -B - < tests/unit/python_cases.py
+	ask live "$case" --max-pause 20000
+	compared "Python $(sed -n 's/^version\t\(.*\)\t.*/\1/p' "$work/said")"
+	end
+done
+checked

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* LINK: ctl/heap/python_layout.c ctl/heap/python_pools.c ctl/heap/python_gc.c */
+/* LINK: ctl/heap/python_type.c ctl/heap/python_dict.c ctl/heap/python_objects.c */
+/* LINK: ctl/heap/python_parts.c ctl/heap/python_slot.c ctl/heap/graph.c ctl/heap/path.c */
+/* LINK: ctl/heap/kinds.c ctl/heap/looks.c ctl/heap/dominators.c ctl/heap/chunks.c */
+/* LINK: ctl/base/addr_index.c ctl/base/ids.c ctl/base/text.c */
+/* Objects of Python in memory made by hand; builds that are not read are named. */
+#include "python_image.h"
+#include "tap.h"
+
+static const struct heap_memory memory = { .read = read_memory };
+static const struct graph_view view = { view_at, NULL };
+
+static bool known(void *ctx, __u32 block, struct kind *key)
+{
+	return python_kind(ctx, block, key);
+}
+
+static bool in_no_file(void *ctx, __u64 word)
+{
+	(void)ctx;
+	(void)word;
+	return false;
+}
+
+static __u64 blocks_of(const struct kinds *k, const char *name)
+{
+	__u64 blocks = 0;
+	char text[256];
+
+	for (__u32 i = 0; i < kinds_nr(k); i++)
+		if (!strcmp(kind_name(k, i, text, sizeof(text)), name))
+			blocks += k->at[i].blocks;
+	return blocks;
+}
+
+static void test_pools(const struct python *py)
+{
+	const struct python_pools *p = &py->pools;
+
+	ok(p->found && p->arenas == 1 && p->arena_bytes == 64 * 4096, "an arena is found");
+	ok(p->pools == 2 && p->blocks == NR_BLOCKS + 1 && p->bytes == 64 * NR_BLOCKS + 80,
+	   "its pools have so many blocks in use, and bytes");
+	ok(p->bad == 1 && p->bad_bytes == 4096, "a pool that does not check is counted");
+	ok(py->gc.found && py->gc.tracked == 5 && py->gc.interpreters == 1,
+	   "gc tracks so many objects");
+}
+
+static void test_names(struct python *py, struct graph *g)
+{
+	const __u32 keys = graph_at(g, OWN_KEYS_AT), items = graph_at(g, ITEMS_AT);
+	char text[64];
+
+	ok(py->nr_attrs == 2 && !strcmp(py->modules[0], "app") &&
+	   !strcmp(py->attrs[1].name, "table") &&
+	   py->attrs[1].value == graph_at(g, BLOCK_AT(AT_LIST)), "a module has a variable");
+	ok(python_slot(py, items, ITEMS_AT, text, sizeof(text)) == PYTHON_ITEM &&
+	   !strcmp(text, "[0]"), "an item of a list has a number");
+	ok(python_attribute(py, keys, graph_at(g, BLOCK_AT(AT_APP)), text, sizeof(text)) &&
+	   !strcmp(text, "user"), "an attribute of an instance has a name");
+	ok(graph_is_edge(g, graph_at(g, BLOCK_AT(AT_LIST)), BLOCK_AT(AT_LIST) + 40) &&
+	   !graph_is_edge(g, graph_at(g, BLOCK_AT(AT_LIST)), BLOCK_AT(AT_LIST)),
+	   "links of gc are no references");
+	ok(!graph_is_edge(g, graph_at(g, KEYS_AT), KEYS_AT + 40 + 24),
+	   "the table of a module leads nowhere itself");
+	ok(!graph_is_edge(g, graph_at(g, BLOCK_AT(AT_USER)), BLOCK_AT(AT_USER) + 32),
+	   "what stands in a str is no address");
+}
+
+static void test_image(void)
+{
+	const struct python_place place = image_place();
+	struct python py;
+	const struct kind_names names = { .is_file = in_no_file, .known = known,
+					  .known_ctx = &py };
+	struct kinds k;
+	struct heap h;
+	struct graph g;
+
+	make_image();
+	python_begin(&py, &place, &memory);
+	ok(py.layout && !py.why[0], "a usual build is read");
+	if (make_heap(&h) || python_find_pools(&py, &h) || graph_begin(&g, &h, &view)) {
+		ok(false, "memory");
+		return;
+	}
+	python_find_tracked(&py, &h);
+	test_pools(&py);
+	ok(!python_find_objects(&py, &g) && py.objects == 9, "each object is found");
+	test_names(&py, &g);
+	ok(!kinds_find(&k, &g, &names) &&
+	   blocks_of(&k, "dict") == 2 && blocks_of(&k, "list") == 1 &&
+	   blocks_of(&k, "app.Session") == 1 && blocks_of(&k, "str") == 4 &&
+	   blocks_of(&k, "module") == 1 && blocks_of(&k, "keys of a dict") == 2 &&
+	   blocks_of(&k, "items of a list") == 1, "and has its kind");
+	ok(graph_used_end(&g, graph_at(&g, ITEMS_AT)) == ITEMS_AT + 8,
+	   "items behind the last one are no references");
+	kinds_free(&k);
+	graph_free(&g);
+	python_free(&py);
+	heap_free(&h);
+}
+
+static bool says(const struct python_place *place, const char *text)
+{
+	struct python py;
+
+	python_begin(&py, place, &memory);
+	return !py.layout && strstr(py.why, text);
+}
+
+static void test_builds(void)
+{
+	struct python_place place = image_place();
+
+	make_image();
+	put(TYPE_AT(TYPE) + 8, 7);
+	put(TYPE_AT(TYPE) + 24, TYPE_AT(TYPE));
+	ok(says(&place, "debug build"), "a build with lists of all objects is named");
+	place.version = 0x0305;
+	ok(says(&place, "this version"), "a version that is not known is not guessed");
+	place.version = 0x030d;
+	ok(says(&place, "_PyRuntime"), "what has no offsets is not believed");
+	put_text(RUNTIME_AT, "xdebugpy");
+	put(RUNTIME_AT + 8, 0x030d05f0);
+	put(RUNTIME_AT + 16, 1);
+	ok(says(&place, "free-threaded"), "a free-threaded build is named");
+}
+
+static void test_overlap(void)
+{
+	const struct python_place place = image_place();
+	struct python py;
+	struct heap h;
+
+	make_image();
+	python_begin(&py, &place, &memory);
+	ok(!make_heap(&h) && !heap_add_piece(&h, 0, ARENA_AT, POOL_AT(1)) &&
+	   !python_find_pools(&py, &h) && !py.layout && strstr(py.why, "overlap") &&
+	   h.nr_chunks == 4, "pools in memory that malloc has are none");
+	python_free(&py);
+	heap_free(&h);
+}
+
+int main(void)
+{
+	test_image();
+	test_builds();
+	test_overlap();
+	return tap_done();
+}
