@@ -113,7 +113,8 @@ uninstall-system:
 	rm -f $(SHARED:%='$(DESTDIR)$(PREFIX)/share/memtap/%')
 	for d in $(dir $(SHARED)) ''; do \
 		test ! -d "$(DESTDIR)$(PREFIX)/share/memtap/$$d" || \
-			rmdir --ignore-fail-on-non-empty "$(DESTDIR)$(PREFIX)/share/memtap/$$d"; done
+			rmdir --ignore-fail-on-non-empty \
+				"$(DESTDIR)$(PREFIX)/share/memtap/$$d"; done
 	test ! -d '$(DESTDIR)$(LIBEXECDIR)' || \
 		rmdir --ignore-fail-on-non-empty '$(DESTDIR)$(LIBEXECDIR)'
 	for f in memtap.conf modprobe.conf=modprobe.d/memtap.conf; do \

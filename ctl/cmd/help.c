@@ -137,9 +137,9 @@ static const struct topic {
 	  { "memtap watch --when 'available < 5% for 20s' --do 'faults 30s'",
 	    "memtap watch --when 'process java grows > 1M/s' --do 'leaks 60s' 5" } },
 	{ "metrics", PRESSURE,
-	  "Prints memory by kind, pressure, reclaim, OOM kills, the largest cgroups, programs\n"
-	  "and slab caches and their growth, and the live bytes that sessions follow, as\n"
-	  "OpenMetrics text. --textfile writes a file for node_exporter, --listen serves\n"
+	  "Prints memory by kind, pressure, reclaim, OOM kills, the largest cgroups,\n"
+	  "programs and slab caches with their growth, and live bytes where a session runs,\n"
+	  "as OpenMetrics text. --textfile writes a file for node_exporter, --listen serves\n"
 	  "HTTP. No module is needed.\n",
 	  { "memtap metrics --listen 127.0.0.1:9184",
 	    "memtap metrics --textfile /var/lib/node_exporter 60" } },

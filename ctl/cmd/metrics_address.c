@@ -64,7 +64,7 @@ bool metrics_address(const char *text, struct metrics_address *a, char why[METRI
 		a->len = sizeof(*in6);
 		return parse_port(text + sizeof(v6) - 1, &in6->sin6_port);
 	}
-	snprintf(why, METRICS_WHY, "only unix:PATH, 127.0.0.1:PORT and [::1]:PORT, since memtap has "
-		 "neither TLS nor passwords; put a proxy in front of one of these");
+	snprintf(why, METRICS_WHY, "only unix:PATH, 127.0.0.1:PORT and [::1]:PORT, since memtap "
+		 "has neither TLS nor passwords; put a proxy in front of one of these");
 	return false;
 }

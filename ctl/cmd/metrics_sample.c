@@ -125,10 +125,10 @@ int metrics_sample_take(struct metrics_sample *s)
 	}
 	s->has_now = true;
 	others_free(&s->others);
-	err = others_read(&s->others);
-	s->asked = !err;
+	/* without them the rest is as useful: then nothing is said of sessions */
+	s->asked = !others_read(&s->others);
 	s->took = (double)(clock_ns() - s->began_ns) / 1e9;
-	return err == -ENOMEM ? err : 0;
+	return 0;
 }
 
 bool metrics_sample_write(const struct metrics_sample *s, FILE *out, bool openmetrics)

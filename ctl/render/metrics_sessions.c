@@ -39,7 +39,8 @@ static void each(struct page *p, const struct others *o, size_t skipped)
 		{ "session_events_lost", NULL, COUNTER,
 		  "Events that each session could not count; memtap names the reasons in its "
 		  "reports." },
-		{ "session_memory_bytes", "bytes", GAUGE, "Kernel memory of each session's tables." },
+		{ "session_memory_bytes", "bytes", GAUGE,
+		  "Kernel memory of each session's tables." },
 	};
 	char number[16];
 

@@ -1766,8 +1766,8 @@ struct memtap_mark {
 #define MEMTAP_OTHER_RUNNING	(1U << 0)	/* it was started, and not stopped */
 #define MEMTAP_OTHER_RECORDER	(1U << 1)	/* the module's own: the flight recorder */
 #define MEMTAP_OTHER_LIVE	(1U << 2)	/* it keeps live blocks of programs */
-#define MEMTAP_OTHER_HIDDEN	(1U << 3)	/* the caller has not the right to use it: its accounts
-						 * and rows are 0 */
+#define MEMTAP_OTHER_HIDDEN	(1U << 3)	/* the caller has not the right to use it: its
+						 * accounts and rows are 0 */
 #define MEMTAP_OTHER_BUSY	(1U << 4)	/* it was in a call: the same, try again */
 
 /**

@@ -17,7 +17,9 @@ static void ask(struct sym_elf *e, __u64 offset)
 	const char *name;
 	size_t i, nr, sum = 0;
 
-	if (!sym_elf_address(e, offset, &addr))
+	/* as a debug file that is here alone, and as the program itself */
+	if (!sym_elf_debug_address(e, offset, offset & ~4095ULL, 4096, &addr) &&
+	    !sym_elf_address(e, offset, &addr))
 		return;
 	name = sym_elf_symbol(e, addr, &start);
 	sum += name ? strlen(name) : 0;

@@ -267,8 +267,10 @@ def raw(path):
               env=dict(os.environ, HOME='/nonexistent', PPROF_TMPDIR='/nonexistent'))
     types, samples_, places, part = [], [], {}, None
     # code without a name: where it is in its file, from what its mapping says
-    mapped = {m[1]: (int(m[2], 16), int(m[3], 16), int(m[4], 16), m[5], m[6]) for m in re.finditer(
-        r'^(\d+): 0x([0-9a-f]+)/0x([0-9a-f]+)/0x([0-9a-f]+) (\S+) ([0-9a-f]*) *(?:\[|$)', out, re.M)}
+    mapping = (r'^(\d+): 0x([0-9a-f]+)/0x([0-9a-f]+)/0x([0-9a-f]+) (\S+) ([0-9a-f]*) *'
+               r'(?:\[|$)')
+    mapped = {m[1]: (int(m[2], 16), int(m[3], 16), int(m[4], 16), m[5], m[6])
+              for m in re.finditer(mapping, out, re.M)}
     for line in out.split('\n'):
         sample = re.match(r'((?: +-?\d+)+): ([\d ]*)$', line)
         label = re.findall(r'(\w+):\[(.*?)\](?= \w+:\[|$)', line)

@@ -85,4 +85,5 @@ rmmod memtap
 metrics
 is "$(value memtap_module_loaded)" 0 "without the module"
 is "$(grep -c '^memtap_session' "$T/metrics")" 0 "nothing is said of sessions"
+modprobe memtap
 done_testing

@@ -81,7 +81,8 @@ fi
 $memtap history start 0.2 --dir "$T/history" 2> "$T/why" &
 service=$!
 for _ in {1..100}; do
-	$memtap history status --dir "$T/history" 2> /dev/null | grep -q '; [2-9][0-9]* samples ' && break
+	$memtap history status --dir "$T/history" 2> /dev/null |
+		grep -q '; [2-9][0-9]* samples ' && break
 	sleep 0.2
 done
 $memtap metrics --dir "$T/history" > "$T/open"
@@ -149,10 +150,10 @@ samples = {[l for l in p.split("\n") if l.startswith("memtap_page_faults_total "
 print(len(samples))
 END
 listen() {
-	local i
+	: > "$T/listen"
 	$memtap metrics --listen "$1" 2> "$T/listen" &
 	server=$!
-	for i in {1..100}; do
+	for _ in {1..100}; do
 		grep -q 'listening on' "$T/listen" && return
 		sleep 0.1
 	done
@@ -203,7 +204,8 @@ chmod go+w "$T/dir"
 for wrong in "0.0.0.0:9184|put a proxy in front" "localhost:9184|put a proxy in front" \
 	"[::]:9184|put a proxy in front" ":9184|put a proxy in front" "9184|put a proxy in front" \
 	"http://127.0.0.1:9184/|put a proxy in front" "127.0.0.2:9184|put a proxy in front" \
-	"127.0.0.1:|from 1 to 65535" "127.0.0.1:0|from 1 to 65535" "127.0.0.1:65536|from 1 to 65535" \
+	"127.0.0.1:|from 1 to 65535" "127.0.0.1:0|from 1 to 65535" \
+	"127.0.0.1:65536|from 1 to 65535" \
 	"[::1]:x|from 1 to 65535" "unix:|absolute path" "unix:run/x|absolute path" \
 	"unix:$T/dir/|path of a directory" "unix:$T/none/x|No such file" \
 	"unix:$T/open/x|not a directory" "unix:$T/dir/x|other users may write" \

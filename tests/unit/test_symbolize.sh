@@ -47,8 +47,9 @@ C
 code_of() {
 	readelf -lW "$1" | awk '$1 == "LOAD" && / R E / {
 		start = strtonum($2) - strtonum($2) % 4096
-		end = strtonum($3) + strtonum($6); vstart = strtonum($3) - strtonum($3) % 4096
-		printf "%d %d %d\n", start, int((end - vstart + 4095) / 4096) * 4096, vstart - start }'
+		vstart = strtonum($3) - strtonum($3) % 4096
+		len = int((strtonum($3) + strtonum($6) - vstart + 4095) / 4096) * 4096
+		printf "%d %d %d\n", start, len, vstart - start }'
 }
 # program NAME OPTION...: NAME.full, NAME.debug, the stripped NAME; $id, $addresses in the file
 program() {
@@ -85,7 +86,7 @@ place() {			# place SUFFIX FILE: where debug files are looked for
 	mkdir -p "$work/debug/.build-id/${id:0:2}"
 	cp "$2" "$work/debug/.build-id/${id:0:2}/${id:2}$1"
 }
-command -v strtonum > /dev/null || awk 'BEGIN { exit strtonum("0x10") != 16 }' 2> /dev/null || {
+awk 'BEGIN { exit strtonum("0x10") != 16 }' 2> /dev/null || {
 	echo "1..0 # SKIP this awk has no strtonum()"; exit 0; }
 
 for name in pie plain; do
@@ -100,7 +101,8 @@ for name in pie plain; do
 	[ "$(frames $name.memtap | grep -vc '^?')" = 0 ]
 	check $? "$name: without --symbolize nothing has a name"
 
-	for way in "the stripped file, and its debug file" "the debug file alone" "the whole file"; do
+	for way in "the stripped file, and its debug file" "the debug file alone" \
+		"the whole file"; do
 		rm -rf debug
 		path=/nowhere/$name
 		case $way in
@@ -114,8 +116,8 @@ for name in pie plain; do
 		check $? "$name: by $way: names, lines and inlined calls are addr2line's"
 		grep -qx "memtap: named $all of $all addresses without a name" err
 		check $? "$name: by $way: $(cat err)"
-		"$tool" report x.memtap --symbolize --debug-dir debug -o named.memtap 2> err > out
-		[ $? = 0 ] && [ ! -s out ] && grep -q 'written to named.memtap' err
+		"$tool" report x.memtap --symbolize --debug-dir debug -o named.memtap \
+			2> err > out && [ ! -s out ] && grep -q 'written to named.memtap' err
 		check $? "$name: by $way: a recording is written"
 		mv debug debug.away
 		frames named.memtap > got
@@ -132,7 +134,8 @@ done
 # --- what must not be named ------------------------------------------------------------
 for format in table folded flame json callgrind perf-script massif speedscope; do
 	place .debug $name.debug
-	"$tool" report x.memtap --symbolize --debug-dir debug --format $format 2> /dev/null > in-place
+	"$tool" report x.memtap --symbolize --debug-dir debug --format $format \
+		2> /dev/null > in-place
 	"$tool" report named.memtap --format $format > of-file 2> err
 	[ -s of-file ] && grep -q in_file of-file && cmp in-place of-file
 	check $? "--format $format: in place, the same as of the written recording"
@@ -162,7 +165,6 @@ check $? "the report says which build ID is missing"
 place .debug pie.debug
 not_named "a debug file of another build under this one's name" 'or are another build$'
 place .debug $name.debug
-# shellcheck disable=SC2016
 recording x "/nowhere/$name" "$id" "$offset" $((len + 4096)) saved
 not_named "a debug file, and a mapping that is not its code" 'where their file has no symbol$'
 head -c 3000 $name.debug > cut.debug
@@ -185,9 +187,22 @@ if "$tool" report x.memtap --format pprof -o x.pb.gz 2> err && command -v go > /
 		# file offset = address - start + offset, as the mapping says
 		awk '/^Mappings/ { maps = 1; next }
 			/^Locations/ { locations = 1; next }
-			maps { split($2, m, "/"); start[$1 + 0] = strtonum(m[1]); off[$1 + 0] = strtonum(m[3]) }
-			locations && !maps { id = $3; sub("M=", "", id); at[$1 + 0] = strtonum($2); of[$1 + 0] = id + 0 }
-			END { for (i = 1; i in at; i++) print at[i] - start[of[i]] + off[of[i]] }' raw > got
+			maps {
+				split($2, m, "/")
+				start[$1 + 0] = strtonum(m[1])
+				off[$1 + 0] = strtonum(m[3])
+			}
+			locations && !maps {
+				id = $3
+				sub("M=", "", id)
+				at[$1 + 0] = strtonum($2)
+				of[$1 + 0] = id + 0
+			}
+			END {
+				for (i = 1; i in at; i++)
+					print at[i] - start[of[i]] + off[of[i]]
+			}' raw > got
+		# shellcheck disable=SC2086
 		printf '%s\n' $addresses | diff - got
 		check $? "pprof: $name: offsets in the file, by what the mapping says"
 		grep -q "^1: 0x[0-9a-f]*/0x[0-9a-f]*/0x[0-9a-f]* /nowhere/$name $id *\$" raw
