@@ -441,6 +441,9 @@ check $? "none is called odd among three"
 "$tool" report old new --outliers -x, > out && [ "$(wc -l < out)" -gt 1 ] &&
 	grep -q '^host,event\|,host,' out
 check $? "also as CSV"
+"$tool" report f/rss.memtap --outliers > out && grep -q '2,160 pages .*golden.example' out &&
+	grep -q VALUE out && ! grep -q 'minor-fault\|/s' out
+check $? "resident pages are no rate, and the page faults of that recording are not shown"
 says 2 'which recordings' report --outliers
 says 2 'says nothing with --outliers' report new --outliers --sort count
 printf '\377' | dd of=new/web-2.memtap bs=1 seek=700 conv=notrunc status=none
