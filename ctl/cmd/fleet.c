@@ -357,7 +357,9 @@ static int add_sides(const struct cmd *cmd, const struct opts *o, struct fleet_f
 					   "directories: put -- between both groups");
 		ret = fleet_files_add(files, opt_arg(o, i), side);
 	}
-	if (!ret && !*names[1])
+	if (!ret && o->first_args && !*names[1])
+		ret = usage_error(cmd->name, "no recordings stand behind --");
+	else if (!ret && !*names[1])
 		ret = usage_error(cmd->name, "these recordings are of one directory: put -- "
 				  "between both groups, as in memtap diff --hosts OLD... -- NEW...");
 	if (!ret && o->first_args && !strcmp(names[0], names[1])) {

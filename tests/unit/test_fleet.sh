@@ -189,7 +189,8 @@ check $? "a frame without a name has its file's build ID, or the host"
 for by in cgroup container program; do
 	"$tool" report all.memtap --by $by > "by-$by" 2>&1 || break
 done
-grep -q '^    cgroup /system.slice/server.service$' by-cgroup && grep -q '^    server$' by-program &&
+grep -q '^    cgroup /system.slice/server.service$' by-cgroup &&
+	grep -q '^    server$' by-program &&
 	"$tool" report all.memtap --cgroup /system.slice --comm server > out &&
 	[ "$(grep -c '^    server$' out)" = "$(grep -c '^    server$' by-program)" ]
 check $? "cgroups of all hosts are known by their paths"
@@ -416,6 +417,8 @@ check $? "-- separates groups"
 says 2 'of one directory: put --' diff --hosts old/web-1.memtap old/web-2.memtap old/web-3.memtap
 says 2 'more than two directories' diff --hosts old/web-1.memtap new/web-1.memtap \
 	quiet/web-1.memtap
+says 2 'stand behind --' diff --hosts old/web-1.memtap old/web-2.memtap --
+says 2 'stands between two groups' diff --hosts old/web-1.memtap -- new/web-1.memtap -- quiet
 says 2 'needs two of each' diff --hosts old/web-1.memtap new/web-1.memtap
 says 2 'which recordings' diff --hosts
 says 2 'max-mem is for --hosts' diff old/web-1.memtap new/web-1.memtap --max-mem 64M
