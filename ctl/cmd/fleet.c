@@ -65,12 +65,10 @@ static int add_dir(struct fleet_files *files, const char *dir, unsigned int side
 	return ret;
 }
 
-int fleet_files_add(struct fleet_files *files, const struct cmd *cmd, const char *arg,
-		    unsigned int side)
+int fleet_files_add(struct fleet_files *files, const char *arg, unsigned int side)
 {
 	struct stat st;
 
-	(void)cmd;
 	if (!stat(arg, &st) && S_ISDIR(st.st_mode))
 		return add_dir(files, arg, side);
 	return add_path(files, strdup(arg), side);
@@ -257,8 +255,9 @@ int fleet_check_opts(const struct cmd *cmd, const struct opts *o, const char *op
 	return 0;
 }
 
-static int show(const struct opts *o, struct fleet_view *v, int (*render)(
-		const struct fleet_view *, FILE *))
+typedef int render_fn(const struct fleet_view *v, FILE *out);
+
+static int show(const struct opts *o, const struct fleet_view *v, render_fn *render)
 {
 	struct out out = { 0 };
 	int err = out_open(&out, o->out);
@@ -307,7 +306,7 @@ int fleet_outliers(const struct cmd *cmd, struct opts *o)
 	if (!ret && !opt_nr_args(o))
 		ret = usage_error(cmd->name, "which recordings? memtap report DIR --outliers");
 	for (size_t i = 0; !ret && i < opt_nr_args(o); i++)
-		ret = fleet_files_add(&files, cmd, opt_arg(o, i), 0);
+		ret = fleet_files_add(&files, opt_arg(o, i), 0);
 	if (!ret)
 		ret = fleet_read(&files, cmd, o, true, &f);
 	if (!ret)
@@ -356,9 +355,11 @@ static int add_sides(const struct cmd *cmd, const struct opts *o, struct fleet_f
 		if (!o->first_args && strcmp(names[side], dir))
 			return usage_error(cmd->name, "these recordings are of more than two "
 					   "directories: put -- between both groups");
-		ret = fleet_files_add(files, cmd, opt_arg(o, i), side);
+		ret = fleet_files_add(files, opt_arg(o, i), side);
 	}
-	if (!ret && !*names[1])
+	if (!ret && o->first_args && !*names[1])
+		ret = usage_error(cmd->name, "no recordings stand behind --");
+	else if (!ret && !*names[1])
 		ret = usage_error(cmd->name, "these recordings are of one directory: put -- "
 				  "between both groups, as in memtap diff --hosts OLD... -- NEW...");
 	if (!ret && o->first_args && !strcmp(names[0], names[1])) {
@@ -385,11 +386,14 @@ int fleet_diff(const struct cmd *cmd, struct opts *o)
 {
 	char (*names)[4096] = calloc(2, sizeof(*names));
 	struct fleet_files files = { 0 };
+	const char *groups[2];
 	struct fleet *f = NULL;
 	int ret = fleet_check_opts(cmd, o, "--hosts");
 
-	if (!ret && !names)
-		ret = fail(ERR_PLAIN, ENOMEM, "%s", cmd->name);
+	if (!names)
+		return fail(ERR_PLAIN, ENOMEM, "%s", cmd->name);
+	groups[0] = names[0];
+	groups[1] = names[1];
 	if (!ret && !opt_nr_args(o))
 		ret = usage_error(cmd->name, "which recordings? memtap diff --hosts "
 				  "OLD/*.memtap NEW/*.memtap");
@@ -400,7 +404,7 @@ int fleet_diff(const struct cmd *cmd, struct opts *o)
 	if (!ret)
 		ret = check_sides(cmd, f);
 	if (!ret)
-		ret = compare(o, &files, f, (const char *const [2]){ names[0], names[1] });
+		ret = compare(o, &files, f, groups);
 	fleet_free(f);
 	fleet_files_free(&files);
 	free(names);

@@ -19,8 +19,7 @@ struct fleet_files {
 };
 
 /* One more argument, of this group.  Exit status; why is printed. */
-int fleet_files_add(struct fleet_files *files, const struct cmd *cmd, const char *arg,
-		    unsigned int side);
+int fleet_files_add(struct fleet_files *files, const char *arg, unsigned int side);
 void fleet_files_free(struct fleet_files *files);
 
 /*

@@ -76,7 +76,7 @@ int cmd_merge(const struct cmd *cmd, struct opts *o)
 	if (!opt_nr_args(o))
 		return usage_error(cmd->name, "which recordings? FILE or DIR");
 	for (size_t i = 0; !ret && i < opt_nr_args(o); i++)
-		ret = fleet_files_add(&files, cmd, opt_arg(o, i), 0);
+		ret = fleet_files_add(&files, opt_arg(o, i), 0);
 	if (!ret)
 		ret = check_out(cmd, &files, o->out);
 	if (!ret)

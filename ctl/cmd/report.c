@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/cmd.h"
 #include "base/err.h"
@@ -228,6 +229,7 @@ static int show(struct snap *s, const struct opts *o)
 int cmd_report(const struct cmd *cmd, struct opts *o)
 {
 	struct snap *s = NULL;
+	struct stat st;
 	int ret;
 
 	ret = symbolize_check(cmd->name, o);
@@ -256,6 +258,9 @@ int cmd_report(const struct cmd *cmd, struct opts *o)
 		ret = show_check(o);
 	if (ret)
 		return ret;
+	if (!stat(o->args.at[0], &st) && S_ISDIR(st.st_mode))
+		return usage_error(cmd->name, "%s is a directory: --outliers compares its "
+				   "recordings, memtap merge makes one of them", o->args.at[0]);
 	ret = file_read(o->args.at[0], &s);
 	if (!s)
 		return ret;

@@ -78,10 +78,8 @@ static const struct snap_event *find_event(const struct snap_event *events, size
 	return NULL;
 }
 
-static int lacks_event(const struct fleet *f, const char *name, const char *has,
-		       const char *lacks, char *why)
+static int lacks_event(const char *name, const char *has, const char *lacks, char *why)
 {
-	(void)f;
 	snprintf(why, FLEET_WHY, "%.150s has the event %.100s, %.150s has not: --event chooses "
 		 "those that all have", has, name, lacks);
 	return -EINVAL;
@@ -94,7 +92,7 @@ static int check_events(const struct fleet *f, const struct snap *s, const char 
 	for (size_t i = 0; i < s->nr_events; i++) {
 		e = find_event(f->events, f->nr_events, s->events[i].name, i);
 		if (!e)
-			return lacks_event(f, s->events[i].name, path, f->first, why);
+			return lacks_event(s->events[i].name, path, f->first, why);
 		if (e->unit == s->events[i].unit)
 			continue;
 		snprintf(why, FLEET_WHY, "values of %.100s have other units in %.150s than in "
@@ -103,7 +101,7 @@ static int check_events(const struct fleet *f, const struct snap *s, const char 
 	}
 	for (size_t i = 0; i < f->nr_events; i++)
 		if (!find_event(s->events, s->nr_events, f->events[i].name, i))
-			return lacks_event(f, f->events[i].name, f->first, path, why);
+			return lacks_event(f->events[i].name, f->first, path, why);
 	return 0;
 }
 

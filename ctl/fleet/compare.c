@@ -466,7 +466,7 @@ static int group_hosts(struct comparer *c)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
 		const struct fleet_host *h = &c->f->hosts[i];
-		struct hosts *of = &c->of[h->side];
+		struct hosts *of = &c->of[h->side != 0];
 
 		c->place[i] = ~0U;
 		if (!h->ns && !fleet_is_level(c->f)) {

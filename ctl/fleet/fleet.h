@@ -116,6 +116,12 @@ struct fleet_result {
 	bool judged[2];			/* there are enough hosts to call one odd */
 };
 
+/* Has a host any of this event?  Of page faults, recordings of resident pages have no rows. */
+static inline bool fleet_has(const struct fleet_result *r, size_t event)
+{
+	return r->totals[event].of[0].have || r->totals[event].of[1].have;
+}
+
 #define FLEET_ODD_HOSTS	4	/* so many hosts at least, to call one of them odd */
 
 /*

@@ -334,7 +334,8 @@ int render_fleet_diff(const struct fleet_view *v, FILE *out)
 	}
 	fputc('\n', out);
 	for (size_t i = 0; i < v->result->nr_totals; i++)
-		put_event(v, &v->result->totals[i], out);
+		if (fleet_has(v->result, i))
+			put_event(v, &v->result->totals[i], out);
 	put_odds(v, out);
 	fprintf(out, "%zu stacks do not differ\n%s", v->result->nr_same, rule);
 	put_foot(v, out);
@@ -407,7 +408,8 @@ int render_fleet_outliers(const struct fleet_view *v, FILE *out)
 	put_hosts(v, 0, out);
 	fputs("OF OTHERS: the part of the median of all other hosts\n\n", out);
 	for (size_t i = 0; !err && i < v->result->nr_totals; i++)
-		err = put_table(v, (__u32)i, out);
+		if (fleet_has(v->result, i))
+			err = put_table(v, (__u32)i, out);
 	put_odds(v, out);
 	put_foot(v, out);
 	return err;

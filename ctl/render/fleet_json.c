@@ -107,6 +107,8 @@ static void put_totals(struct json *j, const struct fleet_view *v, __u32 number)
 		const double value = v->result->values[e * nr + number];
 		const double others = v->result->others[e * nr + number];
 
+		if (!fleet_has(v->result, e))
+			continue;
 		json_open(j, NULL, '{');
 		json_str(j, "event", fleet_event(v->f, e)->name);
 		json_seconds(j, "value", value);
@@ -176,7 +178,8 @@ int render_fleet_diff_json(const struct fleet_view *v, FILE *out)
 	json_u64(&j, "same", r->nr_same);
 	json_open(&j, "totals", '[');
 	for (size_t i = 0; i < r->nr_totals; i++)
-		put_row(&j, v, &r->totals[i]);
+		if (fleet_has(r, i))
+			put_row(&j, v, &r->totals[i]);
 	json_close(&j, ']');
 	put_odds(&j, v, "odd");
 	put_notes(&j, v);

@@ -182,6 +182,19 @@ done
 	"$tool" merge -q -o b.memtap a.memtap f/leaks-several.memtap
 check $? "live memory can be added to a merged recording"
 
+"$tool" merge -q -o a.memtap f/brk.memtap && "$tool" report a.memtap > out &&
+	grep -q '^  \[encryptor:abcd0102+0x1120\]$' out &&
+	grep -q '^  \[replaced.so of golden.example+0x1120\]$' out
+check $? "a frame without a name has its file's build ID, or the host"
+for by in cgroup container program; do
+	"$tool" report all.memtap --by $by > "by-$by" 2>&1 || break
+done
+grep -q '^    cgroup /system.slice/server.service$' by-cgroup &&
+	grep -q '^    server$' by-program &&
+	"$tool" report all.memtap --cgroup /system.slice --comm server > out &&
+	[ "$(grep -c '^    server$' out)" = "$(grep -c '^    server$' by-program)" ]
+check $? "cgroups of all hosts are known by their paths"
+
 # --- what cannot be one
 says 2 'histograms.*has not: record all in the same way' merge -o x.memtap f/hist.memtap \
 	f/one.memtap
@@ -205,6 +218,7 @@ says 2 'to be read and written' merge -o all.memtap old all.memtap
 mkdir none
 says 1 'none has no recordings' merge -o x.memtap none
 says 2 '1M at least' merge -o x.memtap old --max-mem 1000
+says 2 'is a directory: --outliers' report old
 says 2 'max-mem is for --outliers' report all.memtap --max-mem 64M
 says 1 'No such file or directory' merge -o nowhere/x.memtap old
 [ ! -e x.memtap ]
@@ -220,7 +234,8 @@ rc=0
 [ $rc = 1 ] && [ "$(grep -c 'left out' err)" = 4 ] && grep -q 'web-3.memtap: it is truncated' err &&
 	grep -q 'web-4.memtap: it is damaged' err && grep -q 'web-5.memtap: it is ' err &&
 	grep -q 'merged 11 recordings of 7 hosts' err &&
-	"$tool" report again.memtap | grep -q 'could not be read: 4 of 15 files, first damaged/'
+	"$tool" report again.memtap > out &&
+	grep -q 'could not be read: 4 of 15 files, first damaged/' out
 check $? "damaged files are named and left out, and the result says so"
 rm damaged/web-[345].memtap
 "$tool" merge -q -o rest.memtap damaged && python3 - "$tool" <<'PY'
@@ -251,7 +266,7 @@ mkdir unnamed
 ./make_fleet unnamed 1100 names=1 stacks=2
 "$tool" merge -o again.memtap unnamed/*.memtap 2> err &&
 	grep -q 'merged 1,100 recordings of 1,100 hosts' err &&
-	"$tool" report again.memtap --by host --top 0 | grep -q '^    web-1099$'
+	"$tool" report again.memtap --by host --top 0 > out && grep -q '^    web-1099$' out
 check $? "1,100 files as arguments; a host without a name is called as its file"
 
 # --- bounded memory
@@ -402,6 +417,8 @@ check $? "-- separates groups"
 says 2 'of one directory: put --' diff --hosts old/web-1.memtap old/web-2.memtap old/web-3.memtap
 says 2 'more than two directories' diff --hosts old/web-1.memtap new/web-1.memtap \
 	quiet/web-1.memtap
+says 2 'stand behind --' diff --hosts old/web-1.memtap old/web-2.memtap --
+says 2 'stands between two groups' diff --hosts old/web-1.memtap -- new/web-1.memtap -- quiet
 says 2 'needs two of each' diff --hosts old/web-1.memtap new/web-1.memtap
 says 2 'which recordings' diff --hosts
 says 2 'max-mem is for --hosts' diff old/web-1.memtap new/web-1.memtap --max-mem 64M
@@ -427,6 +444,9 @@ check $? "none is called odd among three"
 "$tool" report old new --outliers -x, > out && [ "$(wc -l < out)" -gt 1 ] &&
 	grep -q '^host,event\|,host,' out
 check $? "also as CSV"
+"$tool" report f/rss.memtap --outliers > out && grep -q '2,160 pages .*golden.example' out &&
+	grep -q VALUE out && ! grep -q 'minor-fault\|/s' out
+check $? "resident pages are no rate, and the page faults of that recording are not shown"
 says 2 'which recordings' report --outliers
 says 2 'says nothing with --outliers' report new --outliers --sort count
 printf '\377' | dd of=new/web-2.memtap bs=1 seek=700 conv=notrunc status=none
