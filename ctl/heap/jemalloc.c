@@ -103,8 +103,9 @@ bool je_extent_at(struct heap_words *w, const struct je_layout *l, __u64 entry, 
 		return e->addr == e->base &&
 		       words_at(w, at + BITMAP_AT, e->bitmap, sizeof(e->bitmap));
 	size = je_class_size(l, e->class);
+	/* (since 5.3.1 a large one has the next class, and as many pages as it needs) */
 	return size && e->addr % 16 == 0 && (size <= e->len - (e->addr - e->base) ||
-	       (e->class >= 36 && size > e->len));
+	       (e->class >= JE_LARGE && size + PAGE > e->len));
 }
 
 /* ---- the tree ---- */

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# `memtap heap` of jemalloc, tcmalloc and mimalloc: blocks, kinds and holders are those that a program
-# says, and sums what the allocator's own statistics say, while it runs and in a file.
+# `memtap heap` of jemalloc, tcmalloc and mimalloc: blocks, kinds and holders are those that a
+# program says, and sums what the allocator's own statistics say, while it runs and in a file.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/unit/check.sh
@@ -60,7 +60,8 @@ sums() {
 		    same('bytes that it says are in use', used, int(said['allocated']))
 		    same('bytes that it says are in caches', cached, int(said['cached']))
 		else:
-		    same('bytes that it says are in use', used + cached + own, int(said['allocated']))
+		    same('bytes that it says are in use', used + cached + own,
+		         int(said['allocated']))
 		    same('bytes that it says are in caches', cached, int(said['cached']))
 	PY
 }
