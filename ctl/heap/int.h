@@ -65,8 +65,8 @@ __u64 words_page(struct heap_words *w, __u64 addr, __u64 end);
 /* Why it cannot be read, or @other. */
 const char *words_why(struct heap_words *w, __u64 addr, const char *other);
 
-/* A page of a table: what was never touched is empty.  False: it cannot be read. */
-bool words_page_at(struct heap_words *w, __u64 addr, __u64 page[PAGE / WORD]);
+/* A page of a table.  1: it was read; 0: it was never touched, and is zero; -1: it is not known. */
+int words_page_at(struct heap_words *w, __u64 addr, __u64 page[PAGE / WORD]);
 
 /* ---- other.c: for allocators that have no heads of blocks ---- */
 

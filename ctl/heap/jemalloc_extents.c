@@ -147,8 +147,12 @@ static int take_leaf(struct je *j, __u64 leaf, __u64 span)
 	int err = 0;
 
 	for (__u64 page = leaf & ~(PAGE - 1); page < leaf + JE_TABLE && !err; page += PAGE) {
-		if (!words_page_at(j->w, page, j->leaf))
+		const int is = words_page_at(j->w, page, j->leaf);
+
+		if (is < 0)
 			heap_miss(j->h, no_page, page);
+		if (is <= 0)
+			continue;
 		for (size_t i = 0; i < PAGE / WORD && !err; i++) {
 			const __u64 at = page + i * WORD;
 			const __u64 key = span * JE_LEAF_SPAN + (at - leaf) / WORD * PAGE;
@@ -174,8 +178,12 @@ static int take_root(struct je *j)
 	int err = 0;
 
 	for (__u64 page = j->root & ~(PAGE - 1); page < end && !err; page += PAGE) {
-		if (!words_page_at(j->w, page, j->table))
+		const int is = words_page_at(j->w, page, j->table);
+
+		if (is < 0)
 			heap_miss(j->h, no_page, page);
+		if (is <= 0)
+			continue;
 		for (size_t i = 0; i < PAGE / WORD && !err; i++) {
 			const __u64 at = page + i * WORD, leaf = j->table[i];
 

@@ -87,7 +87,7 @@ static bool segment_at(struct mi *m, __u64 at, __u64 limit, struct segment *s)
 	if (words_page(m->w, at, at + PAGE) != at)
 		return false;
 	for (__u64 off = 0; off < SLICE; off += PAGE)
-		all &= words_page_at(m->w, at + off, m->words + off / WORD);
+		all &= words_page_at(m->w, at + off, m->words + off / WORD) >= 0;
 	for (size_t k = 10; k < 48; k++) {
 		const __u64 *words = m->words + k;
 

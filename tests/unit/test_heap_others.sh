@@ -110,5 +110,22 @@ for lib in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2.0; do
 	look "of what was saved" "$work/saved.$name"
 	tests/unit/heap_equal.py "$work/live" "$work/json"
 	check $? "the same as while it ran"
+	[ "$name" != jemalloc ] || continue
+	# (jemalloc has no addresses in free blocks)
+	begin env LD_PRELOAD="$file" "$work/cases" broken
+	"$tool" heap "$case" --retained --json -q --top 0 > "$work/json" 2> "$work/err"
+	[ $? = 1 ] && tests/json-check "$work/json" && python3 - "$work/json" <<-'PY'
+		import json, sys
+		d = json.load(open(sys.argv[1]))
+		why = [g['reason'] for g in d['not_walked']] + [d.get('missing', '')]
+		assert not d['complete'] and any('of free blocks' in w for w in why), why
+		kept = [k['blocks'] for k in d['kinds'] if 'session_operations' in k['kind']]
+		assert kept == [5000], kept
+	PY
+	check $? "a list that was written over is named, and the rest is walked"
+	"$tool" heap "$case" -q > "$work/page" 2> "$work/err"
+	grep -q 'lists\? of free blocks.* inconsistent' "$work/page"
+	check $? "also on the page"
+	end
 done
 checked
