@@ -91,7 +91,8 @@ static int fail_look(const struct heap_look *l, pid_t pid, int err, __u64 max_ns
 		swapped = l->swapped ? 0 : look_swapped(l->tid);
 		if (swapped)
 			return fail_text("no malloc that memtap heap reads was found in the "
-					 "resident memory of process %d: %s are swapped out; --swapped reads them, "
+					 "resident memory of process %d: %s are swapped out; "
+					 "--swapped reads them, "
 					 "too", pid,
 					 text_bytes(bytes, (__s64)swapped, false));
 		return fail_text("no malloc that memtap heap reads (glibc, musl, jemalloc, "
@@ -291,7 +292,8 @@ static int fail_other_core(const struct heap_look *l, const char *path)
 				 told->pid, other, file);
 	if (told->truncated)
 		return fail_text("no malloc that memtap heap reads was found in %s, of which %s "
-				 "are missing: it is %s", path, text_bytes(bytes, (__s64)told->truncated, false),
+				 "are missing: it is %s", path,
+				 text_bytes(bytes, (__s64)told->truncated, false),
 				 told->damaged ? "damaged" : "truncated");
 	return fail_text("no malloc that memtap heap reads (glibc, musl, jemalloc, tcmalloc, "
 			 "mimalloc) was found in %s; memtap leaks shows allocations of a process "

@@ -8,8 +8,8 @@
 
 /*
  * The heap of glibc's malloc, by its own chunks, or of other allocators by their structures, for
- * 64-bit processes, from memory contents alone.  Everything is checked against other data of malloc.  What does not add
- * up is reported, and not counted.
+ * 64-bit processes, from memory contents alone.  Everything is checked against other data of
+ * malloc.  What does not add up is reported, and not counted.
  *
  * This code does not access processes: memory is read through a callback.
  */

@@ -65,8 +65,8 @@ __u64 words_page(struct heap_words *w, __u64 addr, __u64 end);
 /* Why it cannot be read, or @other. */
 const char *words_why(struct heap_words *w, __u64 addr, const char *other);
 
-/* A page of a table: what was never touched is empty.  False: it cannot be read. */
-bool words_page_at(struct heap_words *w, __u64 addr, __u64 page[PAGE / WORD]);
+/* A page of a table.  1: it was read; 0: it was never touched, and is zero; -1: it is not known. */
+int words_page_at(struct heap_words *w, __u64 addr, __u64 page[PAGE / WORD]);
 
 /* ---- other.c: for allocators that have no heads of blocks ---- */
 
@@ -76,7 +76,7 @@ const struct heap_area *heap_area_of(const struct heap_area *areas, size_t nr, _
 struct heap_area heap_data_at(const struct heap_area *areas, size_t nr, size_t *i);
 int heap_add_arena(struct heap *h, const struct heap_arena *a, size_t *index);
 int heap_add_block(struct heap *h, size_t arena, __u64 block, __u64 size, enum heap_state state);
-/* Something that leads to blocks, or says that they are free, is inconsistent; the first is kept. */
+/* What leads to blocks, or says that they are free, is inconsistent; the first one is kept. */
 void heap_miss(struct heap *h, const char *what, __u64 at);
 /* What of arenas from number @arena on no chunk from number @chunk on has is the allocator's. */
 void heap_sum_rest(struct heap *h, size_t arena, size_t chunk);

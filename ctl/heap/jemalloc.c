@@ -103,8 +103,9 @@ bool je_extent_at(struct heap_words *w, const struct je_layout *l, __u64 entry, 
 		return e->addr == e->base &&
 		       words_at(w, at + BITMAP_AT, e->bitmap, sizeof(e->bitmap));
 	size = je_class_size(l, e->class);
+	/* (since 5.3.1 a large one has the next class, and as many pages as it needs) */
 	return size && e->addr % 16 == 0 && (size <= e->len - (e->addr - e->base) ||
-	       (e->class >= 36 && size > e->len));
+	       (e->class >= JE_LARGE && size + PAGE > e->len));
 }
 
 /* ---- the tree ---- */
@@ -136,13 +137,13 @@ static void find_spans(struct search *s)
 /* By which layout do the first extents of this leaf add up?  NULL: by none. */
 static const struct je_layout *layout_of(struct je *j, __u64 leaf, __u64 span)
 {
-	size_t good[NR_LAYOUTS] = { 0 }, seen = 0, best = 0;
+	size_t good[NR_LAYOUTS] = { 0 }, seen = 0, any = 0, best = 0;
 	struct je_extent e;
 
 	for (__u64 page = words_page(j->w, leaf, leaf + JE_TABLE);
 	     page < leaf + JE_TABLE && seen < SAMPLE;
 	     page = words_page(j->w, page + PAGE, leaf + JE_TABLE)) {
-		if (!words_page_at(j->w, page, j->leaf))
+		if (words_page_at(j->w, page, j->leaf) <= 0)
 			continue;
 		for (size_t i = 0; i < PAGE / WORD && seen < SAMPLE; i++) {
 			const __u64 at = page + i * WORD;
@@ -153,10 +154,10 @@ static const struct je_layout *layout_of(struct je *j, __u64 leaf, __u64 span)
 				continue;
 			seen++;
 			for (size_t k = 0; k < NR_LAYOUTS; k++)
-				good[k] += je_extent_at(j->w, &layouts[k], j->leaf[i], key, &e) &&
-					   (!e.slab || slab_adds_up(&layouts[k], &e));
-			if (seen == 8 && !good[0] && !good[1] && !good[2] && !good[3] &&
-			    !good[4] && !good[5])
+				if (je_extent_at(j->w, &layouts[k], j->leaf[i], key, &e) &&
+				    (!e.slab || slab_adds_up(&layouts[k], &e)))
+					any = ++good[k];
+			if (seen == 8 && !any)
 				return NULL;
 		}
 	}

@@ -2,8 +2,8 @@
 /*
  * Find blocks that jemalloc keeps for threads (tcache): the bitmaps call them allocated.  A thread
  * has an array of records, one for each size class, among its thread-local variables.  The records
- * lead to stacks of blocks, which lie one behind the other in one allocation of jemalloc: by that an
- * array is recognized.  A block counts as cached only if it has the size of its stack.
+ * lead to stacks of blocks, which lie one behind the other in one allocation of jemalloc: by that
+ * an array is recognized.  A block counts as cached only if it has the size of its stack.
  */
 #include <string.h>
 

@@ -2,7 +2,7 @@
 
 /*
  * Walk jemalloc's extents in the order of their addresses.  An active extent is a large block, or a
- * slab of small blocks of one size; its bitmap says which are allocated.  The others are free pages.
+ * slab of small blocks of one size; its bitmap says which are allocated.  The others are free.
  * What does not add up is a gap, and not counted.
  *
  * jemalloc's own structures lie in blocks of their own, which no leaf describes.  Pointers in them
@@ -14,7 +14,6 @@
 #include "base/ids.h"
 #include "heap/jemalloc_int.h"
 
-#define LARGE_CLASS	36		/* the first that never is in slabs, or three later */
 #define BASE_ALIGN	(2ULL << 20)
 #define BASE_STEPS	(1ULL << 16)	/* blocks of its own that are looked for in one mapping */
 
@@ -95,7 +94,7 @@ static int add_large(struct je *j, size_t arena, const struct je_extent *e)
 	const __u64 size = je_class_size(&j->layout, e->class), at = e->addr - e->base;
 	struct je_large *more;
 
-	if (e->class < LARGE_CLASS)		/* small, and sampled by its profiler */
+	if (e->class < JE_LARGE)		/* small, and sampled by its profiler */
 		return heap_add_block(j->h, arena, e->addr, size, HEAP_USED);
 	j->padded |= at || e->len == size + PAGE;
 	more = ids_grow(j->larges, j->nr_larges, &j->room_larges, sizeof(*more));
@@ -148,8 +147,12 @@ static int take_leaf(struct je *j, __u64 leaf, __u64 span)
 	int err = 0;
 
 	for (__u64 page = leaf & ~(PAGE - 1); page < leaf + JE_TABLE && !err; page += PAGE) {
-		if (!words_page_at(j->w, page, j->leaf))
+		const int is = words_page_at(j->w, page, j->leaf);
+
+		if (is < 0)
 			heap_miss(j->h, no_page, page);
+		if (is <= 0)
+			continue;
 		for (size_t i = 0; i < PAGE / WORD && !err; i++) {
 			const __u64 at = page + i * WORD;
 			const __u64 key = span * JE_LEAF_SPAN + (at - leaf) / WORD * PAGE;
@@ -175,8 +178,12 @@ static int take_root(struct je *j)
 	int err = 0;
 
 	for (__u64 page = j->root & ~(PAGE - 1); page < end && !err; page += PAGE) {
-		if (!words_page_at(j->w, page, j->table))
+		const int is = words_page_at(j->w, page, j->table);
+
+		if (is < 0)
 			heap_miss(j->h, no_page, page);
+		if (is <= 0)
+			continue;
 		for (size_t i = 0; i < PAGE / WORD && !err; i++) {
 			const __u64 at = page + i * WORD, leaf = j->table[i];
 

@@ -14,7 +14,8 @@
 #define JE_LEAF_SPAN	(JE_SLOTS * PAGE)	/* bytes of addresses that a leaf describes */
 #define JE_REGIONS	512			/* the most of a slab */
 #define JE_ARENAS	4096
-#define JE_STATES	6			/* of an extent: active, dirty, muzzy, retained, ... */
+#define JE_LARGE	36		/* the first class that is never in slabs, or three later */
+#define JE_STATES	6			/* of an extent */
 
 enum je_state { JE_ACTIVE, JE_DIRTY, JE_MUZZY, JE_RETAINED };
 
@@ -26,7 +27,7 @@ struct je_layout {
 
 struct je_extent {
 	__u64 base, len;		/* whole pages */
-	__u64 addr;			/* the block's, if it is one; may be further on in its page */
+	__u64 addr;			/* the block's, if it is one: in its first page */
 	unsigned int arena, state, class, nr_free;
 	bool slab;
 	__u64 bitmap[JE_REGIONS / 64];	/* of a slab: 1: free */

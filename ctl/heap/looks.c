@@ -70,6 +70,15 @@ bool looks_text(const struct graph *g, const __u64 *words, size_t len, __u64 siz
 	return !text[at] && (2 * at >= size || is_zero(text + at, len - at));
 }
 
+/* (a node of a hash has its hash and its key behind the address of the next one, too) */
+static bool begins_with_address(const struct graph *g, __u64 addr, __u64 len)
+{
+	__u64 word;
+
+	return len >= sizeof(word) && graph_read(g, addr, &word, sizeof(word)) &&
+	       word >= 1ULL << 20 && !(word >> 47) && word % 8 == 0;
+}
+
 bool looks_string(const struct graph *g, const __u64 words[5], __u64 addr, __u64 size,
 		  bool is_text)
 {
@@ -78,7 +87,7 @@ bool looks_string(const struct graph *g, const __u64 words[5], __u64 addr, __u64
 
 	if (len <= room && room > 15 && room + 1 <= size && size - room - 1 < SLACK &&
 	    graph_read(g, addr + len, end, 1) && !end[0])
-		return true;
+		return is_text || !begins_with_address(g, addr, len);
 	/* libc++'s: one bit of the room says that it is a long one; only text is believed */
 	len = words[1];
 	room = words[0] & ~(1ULL | 1ULL << 63);

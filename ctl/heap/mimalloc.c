@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The heap of mimalloc 2.0.  Segments lie at multiples of 32 MiB.  Each begins with its description:
- * slices of 64 KiB, of which one or more make a page of blocks of one size.  A page has lists of its
- * free blocks, which must be as many as it says are not in use.  Nothing leads to all segments, so
- * each such place is looked at: the slices must fill the segment exactly.
+ * The heap of mimalloc 2.0.  Segments lie at multiples of 32 MiB.  Each begins with its
+ * description: slices of 64 KiB, of which one or more make a page of blocks of one size.  A page
+ * has lists of its free blocks, which must be as many as it says are not in use.  Nothing leads to
+ * all segments, so each such place is looked at: the slices must fill the segment exactly.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ struct segment {
 
 /* ---- segments ---- */
 
-/* Slices follow each other up to the end: first ones say how many, and each page begins with one. */
+/* Slices follow each other up to the end; the first one of a page says how many it has. */
 static bool adds_up(const struct segment *s)
 {
 	size_t i = 0;
@@ -87,7 +87,7 @@ static bool segment_at(struct mi *m, __u64 at, __u64 limit, struct segment *s)
 	if (words_page(m->w, at, at + PAGE) != at)
 		return false;
 	for (__u64 off = 0; off < SLICE; off += PAGE)
-		all &= words_page_at(m->w, at + off, m->words + off / WORD);
+		all &= words_page_at(m->w, at + off, m->words + off / WORD) >= 0;
 	for (size_t k = 10; k < 48; k++) {
 		const __u64 *words = m->words + k;
 

@@ -125,7 +125,8 @@ static int find_mapped(void *ctx, __u64 start, __u64 limit)
 
 		if (words_at(o->w, at + HEAP_HEAD, head, sizeof(head)) && head[0] == HEAP_HEAD &&
 		    !(head[1] & 1) && (head[1] + HEAP_HEAD) % PAGE == 0 &&
-		    head[1] >= MAPPED_FROM && head[1] < MAX_LEN && head[1] <= limit - at - HEAP_HEAD)
+		    head[1] >= MAPPED_FROM && head[1] < MAX_LEN &&
+		    head[1] <= limit - at - HEAP_HEAD)
 			len = head[1] + HEAP_HEAD;
 		if (len) {
 			err = heap_add(o->h, &(struct heap_chunk){ .at = at + HEAP_HEAD,

@@ -61,7 +61,7 @@ static bool is_leaf(struct tc *t, __u64 leaf, __u64 span)
 	for (__u64 page = words_page(t->w, leaf, leaf + LEAF_BYTES);
 	     page < leaf + LEAF_BYTES && seen < SAMPLE;
 	     page = words_page(t->w, page + PAGE, leaf + LEAF_BYTES)) {
-		if (!words_page_at(t->w, page, t->leaf))
+		if (words_page_at(t->w, page, t->leaf) <= 0)
 			continue;
 		for (size_t i = 0; i < PAGE / WORD && seen < SAMPLE; i++) {
 			const __u64 at = page + i * WORD;
@@ -186,8 +186,12 @@ static int take_leaf(struct tc *t, __u64 leaf, __u64 span)
 	int err = 0;
 
 	for (__u64 page = leaf & ~(PAGE - 1); page < leaf + LEAF_BYTES && !err; page += PAGE) {
-		if (!words_page_at(t->w, page, t->leaf))
+		const int is = words_page_at(t->w, page, t->leaf);
+
+		if (is < 0)
 			heap_miss(t->h, no_page, page);
+		if (is <= 0)
+			continue;
 		for (size_t i = 0; i < PAGE / WORD && !err; i++) {
 			const __u64 at = page + i * WORD;
 			const __u64 key = span * LEAF_SPAN + (at - leaf) / WORD * TC_PAGE;
@@ -212,8 +216,12 @@ static int take_root(struct tc *t)
 	int err = 0;
 
 	for (__u64 page = t->root & ~(PAGE - 1); page < end && !err; page += PAGE) {
-		if (!words_page_at(t->w, page, t->table))
+		const int is = words_page_at(t->w, page, t->table);
+
+		if (is < 0)
 			heap_miss(t->h, no_page, page);
+		if (is <= 0)
+			continue;
 		for (size_t i = 0; i < PAGE / WORD && !err; i++) {
 			const __u64 at = page + i * WORD;
 

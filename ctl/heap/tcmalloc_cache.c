@@ -70,7 +70,8 @@ static void take(struct tc *t, __u64 first, __u64 nr, bool any, size_t class)
 		c->state = HEAP_CACHED;
 	}
 	if (at || (!any && n + 1 < nr) || (!any && n > nr + 1))
-		heap_miss(t->h, "a list of free blocks in a cache is inconsistent", at ? at : first);
+		heap_miss(t->h, "a list of free blocks in a cache is inconsistent",
+			  at ? at : first);
 }
 
 /* Does a cache begin with these words? */

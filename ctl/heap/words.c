@@ -73,10 +73,10 @@ const char *words_why(struct heap_words *w, __u64 addr, const char *other)
 	return why ? why : other;
 }
 
-bool words_page_at(struct heap_words *w, __u64 addr, __u64 page[PAGE / WORD])
+int words_page_at(struct heap_words *w, __u64 addr, __u64 page[PAGE / WORD])
 {
 	if (words_at(w, addr, page, PAGE))
-		return true;
+		return 1;
 	memset(page, 0, PAGE);
-	return !words_why(w, addr, NULL);
+	return words_why(w, addr, NULL) ? -1 : 0;
 }

@@ -683,6 +683,10 @@ void render_heap_json(const struct heap_page *p, FILE *out)
 	if (h->mapped_unknown)
 		json_u64(&j, "mapped_unknown_bytes", h->mapped_unknown);
 	json_gaps(&j, h);
+	if (h->others_missing) {
+		json_str(&j, "missing", h->others_missing);
+		json_hex(&j, "missing_at", h->others_missing_at);
+	}
 	json_u64(&j, "mapped_blocks", h->mapped.blocks[HEAP_USED]);
 	json_u64(&j, "mapped_bytes", h->mapped.bytes[HEAP_USED]);
 	json_classes(&j, p);

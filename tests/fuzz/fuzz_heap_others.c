@@ -7,9 +7,9 @@
 /* LINK: ctl/heap/mimalloc.c ctl/heap/oldmalloc.c */
 /* FUZZ: -max_len=2048 */
 /*
- * The memory of a process that has a heap of jemalloc, tcmalloc, mimalloc or musl's old malloc, into
- * which any words were written.  Without them, all blocks are found.  Whatever they are, chunks lie
- * apart, and what is said to add up does.
+ * The memory of a process that has a heap of jemalloc, tcmalloc, mimalloc or musl's old malloc,
+ * into which any words were written.  Without them, all blocks are found.  Whatever they are,
+ * chunks lie apart, and what is said to add up does.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -265,15 +265,16 @@ static void is_as_made(const struct heap *h, unsigned int which)
 		enum heap_allocator allocator;
 		uint64_t used, cached, free;
 	} made[] = {
-		{ HEAP_JEMALLOC, 5, 1, 11 }, { HEAP_JEMALLOC, 5, 1, 11 }, { HEAP_TCMALLOC, 3, 1, 2 },
-		{ HEAP_MIMALLOC, 2, 0, 1 }, { HEAP_OLDMALLOC, 2, 0, 1 },
+		{ HEAP_JEMALLOC, 5, 1, 11 }, { HEAP_JEMALLOC, 5, 1, 11 },
+		{ HEAP_TCMALLOC, 3, 1, 2 }, { HEAP_MIMALLOC, 2, 0, 1 }, { HEAP_OLDMALLOC, 2, 0, 1 },
 	};
 	uint64_t n[NR_HEAP_STATES] = { 0 };
 
 	for (size_t i = 0; i < h->nr_chunks; i++)
 		n[h->chunks[i].state] += !h->chunks[i].mapped;
-	if (!h->complete || h->allocator != made[which].allocator || n[HEAP_USED] != made[which].used ||
-	    n[HEAP_CACHED] != made[which].cached || n[HEAP_FREE] != made[which].free)
+	if (!h->complete || h->allocator != made[which].allocator ||
+	    n[HEAP_USED] != made[which].used || n[HEAP_CACHED] != made[which].cached ||
+	    n[HEAP_FREE] != made[which].free)
 		abort();
 }
 

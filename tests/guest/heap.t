@@ -101,8 +101,8 @@ for lib in libjemalloc.so.2:jemalloc libtcmalloc_minimal.so.4:tcmalloc; do
 	file=$(ls /usr/lib/x86_64-linux-gnu/"${lib%:*}" 2> /dev/null) || continue
 	LD_PRELOAD=$file start ./wl_malloc "$T/info"
 	exits 0 "${lib#*:}" memtap heap -q $pid
-	like "$out" "^${lib#*:} is loaded, too, .* not walked; .*: [0-9.]+ MiB resident" \
-		"${lib#*:}: that is said, and what there is"
+	like "$out" "^wl_malloc\[$pid\]: ${lib#*:}, [0-9]+ arena" "its heap is read"
+	unlike "$out" 'not walked' "all of it"
 	finish
 done
 

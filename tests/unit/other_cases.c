@@ -184,12 +184,22 @@ static void *thread(void *ctx)
 	return NULL;
 }
 
-int main(void)
+/* Where an allocator keeps the address of the next free block. */
+static void write_after_free(void)
+{
+	volatile unsigned long *block = malloc(3000);
+
+	free((void *)block);
+	*block = 0x4141414141414141;
+}
+
+int main(int argc, char **argv)
 {
 	static char out[4096];
 	size_t value;
 	pthread_t t;
 
+	(void)argv;
 	setvbuf(stdout, out, _IOFBF, sizeof(out));
 	/* a name that is not found costs memory, once */
 	jemalloc_says("stats.allocated", &value);
@@ -219,6 +229,8 @@ int main(void)
 	printf("lost\t20\n");
 	wipe();
 	say();
+	if (argc > 1)
+		write_after_free();
 	printf("ready\n");
 	fflush(stdout);
 	pause();

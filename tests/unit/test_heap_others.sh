@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# `memtap heap` of jemalloc, tcmalloc and mimalloc: blocks, kinds and holders are those that a program
-# says, and sums what the allocator's own statistics say, while it runs and in a file.
+# `memtap heap` of jemalloc, tcmalloc and mimalloc: blocks, kinds and holders are those that a
+# program says, and sums what the allocator's own statistics say, while it runs and in a file.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/unit/check.sh
@@ -60,7 +60,8 @@ sums() {
 		    same('bytes that it says are in use', used, int(said['allocated']))
 		    same('bytes that it says are in caches', cached, int(said['cached']))
 		else:
-		    same('bytes that it says are in use', used + cached + own, int(said['allocated']))
+		    same('bytes that it says are in use', used + cached + own,
+		         int(said['allocated']))
 		    same('bytes that it says are in caches', cached, int(said['cached']))
 	PY
 }
@@ -109,5 +110,94 @@ for lib in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2.0; do
 	look "of what was saved" "$work/saved.$name"
 	tests/unit/heap_equal.py "$work/live" "$work/json"
 	check $? "the same as while it ran"
+	[ "$name" != jemalloc ] || continue
+	# (jemalloc has no addresses in free blocks)
+	begin env LD_PRELOAD="$file" "$work/cases" broken
+	"$tool" heap "$case" --retained --json -q --top 0 > "$work/json" 2> "$work/err"
+	[ $? = 1 ] && tests/json-check "$work/json" && python3 - "$work/json" <<-'PY'
+		import json, sys
+		d = json.load(open(sys.argv[1]))
+		why = [g['reason'] for g in d['not_walked']] + [d.get('missing', '')]
+		assert not d['complete'] and any('of free blocks' in w for w in why), why
+		kept = [k['blocks'] for k in d['kinds'] if 'session_operations' in k['kind']]
+		assert kept == [5000], kept
+	PY
+	check $? "a list that was written over is named, and the rest is walked"
+	"$tool" heap "$case" -q > "$work/page" 2> "$work/err"
+	grep -q 'lists\? of free blocks.* inconsistent' "$work/page"
+	check $? "also on the page"
+	end
 done
+
+# a library's own allocator, beside glibc's
+file=$(ls /usr/lib/*/libmimalloc.so.2.0 2> /dev/null | head -n 1)
+if [ -n "$file" ]; then
+	cat > "$work/both.c" <<-'C'
+		#include <dlfcn.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <unistd.h>
+		void *of_mimalloc[100], *of_glibc[300];
+		int main(int argc, char **argv)
+		{
+			void *lib = dlopen(argv[argc - 1], RTLD_NOW | RTLD_LOCAL);
+			void *(*get)(size_t) = (void *(*)(size_t))dlsym(lib, "mi_malloc");
+
+			for (int i = 0; i < 100; i++)
+				of_mimalloc[i] = get(1000);
+			for (int i = 0; i < 300; i++)
+				of_glibc[i] = malloc(1000);
+			puts("ready");
+			fflush(stdout);
+			return pause();
+		}
+	C
+	gcc -o "$work/both" "$work/both.c"
+	begin "$work/both" "$file"
+	look "of a process that has two" "$case" --max-pause 20000
+	python3 - "$work/json" <<-'PY'
+		import json, sys
+		d = json.load(open(sys.argv[1]))
+		assert d['complete']
+		assert [a['allocator'] for a in d['arenas']] == ['glibc', 'mimalloc'], d['arenas']
+		held = {h['holder'].split('`')[1]: h['retained_blocks'] for h in d['holders']
+		        if 'of_' in h['holder']}
+		assert held == {'of_mimalloc': 100, 'of_glibc': 300}, held
+	PY
+	check $? "blocks of both, and what holds them"
+	"$tool" heap "$case" -q > "$work/page" 2> "$work/err" &&
+		grep -q "^both.*: glibc's malloc, 1 arena, .*; mimalloc, 1 arena$" "$work/page"
+	check $? "the page names both"
+	end
+fi
+
+# one that nobody knows, by the name of one whose structures it does not have
+cat > "$work/own.c" <<-'C'
+	#include <stddef.h>
+	#include <string.h>
+	static char memory[1 << 28];
+	static size_t used;
+	void *malloc(size_t n)
+	{
+		char *at = memory + __sync_fetch_and_add(&used, (n + 31) & ~15UL);
+
+		*(size_t *)at = n;
+		return at + 16;
+	}
+	void free(void *at) { (void)at; }
+	void *calloc(size_t n, size_t size) { return malloc(n * size); }
+	void *realloc(void *at, size_t n)
+	{
+		void *to = malloc(n);
+
+		return at ? memcpy(to, at, ((size_t *)at)[-2] < n ? ((size_t *)at)[-2] : n) : to;
+	}
+C
+gcc -O1 -fno-builtin -shared -fPIC -o "$work/libjemalloc.so.1" "$work/own.c"
+begin env LD_PRELOAD="$work/libjemalloc.so.1" "$work/cases"
+! "$tool" heap "$case" -q > "$work/page" 2> "$work/err" && [ ! -s "$work/page" ] &&
+	grep -q "uses jemalloc (.*), whose heap is not walked: its structures were not recog" \
+		"$work/err" && grep -q "; .*memtap leaks -p $case" "$work/err"
+check $? "an allocator that is not recognized is named, and what to do"
+end
 checked
