@@ -44,8 +44,8 @@ struct graph_end {
 struct graph_shape {
 	__u64 skip;			/* of the first 64 words, by bit: none */
 	__u64 end;			/* bytes, behind which there is none; 0: all of it */
-	__u64 from, stride;		/* from so many bytes on, each first word of so many bytes is
-					 * none; stride 0: all are */
+	__u64 from, stride;		/* from so many bytes on, the first word of each so many
+					 * bytes is none; stride 0: all are */
 };
 
 /* An address in a root. */

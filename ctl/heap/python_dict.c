@@ -78,8 +78,9 @@ static bool open_dict(struct python *py, __u64 addr, struct python_dict *d)
 	if (!python_word(py, addr + MA_MASK, &mask) || !python_word(py, addr + MA_TABLE, &table) ||
 	    mask & (mask + 1) || mask > MOST_ENTRIES || table < PAGE || table % WORD)
 		return false;
-	*d = (struct python_dict){ .keys = table, .entries = table, .nr = mask + 1, .room = mask + 1,
-				   .stride = 3 * WORD, .key = WORD, .value = 2 * WORD };
+	*d = (struct python_dict){ .keys = table, .entries = table, .nr = mask + 1,
+				   .room = mask + 1, .stride = 3 * WORD, .key = WORD,
+				   .value = 2 * WORD };
 	return true;
 }
 

@@ -18,7 +18,7 @@
 /* Offsets in bytes, from the beginning of an object on; all else is the same in all versions. */
 struct python_layout {
 	__u32 first, last;		/* versions */
-	__u32 heads[3];			/* bytes of gc's head: those that there may be; 0: no more */
+	__u32 heads[3];			/* bytes of gc's head: what there may be; 0: no more */
 	__u32 dict;			/* enum python_dict_form */
 	__u32 name, qualname, cached;	/* in types that are made at run time; 0: none */
 	__u32 ascii;			/* bytes of a str before its text, if it is ASCII; 0: 2.7 */
@@ -31,7 +31,7 @@ struct python_layout {
 enum python_dict_form {
 	DICT_OPEN,			/* 2.7: one table */
 	DICT_COMPACT,			/* 3.6: indices, then hash, key, value */
-	DICT_LOG,			/* 3.11: sizes as powers of two; keys alone, if all are str */
+	DICT_LOG,			/* 3.11: sizes as powers of two; no hash, if all are str */
 };
 
 /* What stands before an instance, or in it, since 3.11. */
@@ -79,7 +79,7 @@ struct python_type {
 	__s64 dictoffset;
 	__u32 lead;			/* bytes of a block before an object */
 	enum python_rule rule;
-	bool exact;			/* the rule is of this type, not of one that it is made of */
+	bool exact;			/* the rule is of this type, not of a base of it */
 	char *name;
 };
 

@@ -37,6 +37,13 @@ static __u64 least(const struct python *py, const struct python_type *t)
 	       t->basic;
 }
 
+/* Python keeps memory of these for the next one; others have been freed. */
+static bool is_kept(const struct python_type *t)
+{
+	return t->exact && (t->rule == RULE_TUPLE || t->rule == RULE_LIST ||
+			    t->rule == RULE_DICT || t->rule == RULE_FRAME);
+}
+
 struct found {
 	__u32 type, lead;		/* lead: with what debug hooks put before it */
 	bool freed;
@@ -95,6 +102,8 @@ static bool find_object(struct python *py, __u64 addr, const __u64 *words, __u64
 			continue;
 		refs = words[lead / WORD];
 		/* (an address is no count: that would be a table with types in it) */
+		if (!refs && !is_kept(t))
+			continue;
 		if (refs && (!python_refs(py, refs) || graph_at(py->g, refs) != GRAPH_NONE))
 			continue;
 		*f = (struct found){ id, lead, !refs };
@@ -117,7 +126,8 @@ static __u64 end_of(const struct python *py, const struct python_type *t, const 
 	const __u64 head = lead + 2 * WORD;
 	__u64 state;
 
-	if (t->rule == RULE_BARE)
+	/* (what is made of it may have a dict behind) */
+	if (t->rule == RULE_BARE && t->exact)
 		return head;
 	if (t->rule == RULE_FRAME)
 		return lead + t->basic - WORD;
@@ -135,8 +145,8 @@ static __u64 end_of(const struct python *py, const struct python_type *t, const 
 
 /*
  * Links of gc are no references: they would lead from each object to all others.  A weak reference
- * does not keep what it is of.  What a freed object has is left behind; one of its first words links
- * it to the next one.
+ * does not keep what it is of.  What a freed object has is left behind; one of its first words
+ * links it to the next one.
  */
 static int shape_block(struct python *py, __u32 block, const struct found *f, const __u64 *words)
 {
@@ -145,7 +155,7 @@ static int shape_block(struct python *py, __u32 block, const struct found *f, co
 	struct graph_shape s = { .end = end_of(py, t, words, f->lead) };
 
 	/* (there is more than its type says) */
-	if (t->rule != RULE_BARE && t->rule != RULE_TEXT && t->rule != RULE_FRAME &&
+	if (!(t->rule == RULE_BARE && t->exact) && t->rule != RULE_TEXT && t->rule != RULE_FRAME &&
 	    s.end < size && size - s.end >= MOST_PADDING)
 		s.end = 0;
 

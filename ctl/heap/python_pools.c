@@ -197,7 +197,8 @@ static bool try_pools(struct array *a)
 	struct pool p;
 
 	for (__u64 i = 0; i < a->nr && i < LOOKED_AT && good + bad < TRIED; i++) {
-		if (a->tries++ > MOST_TRIES || !python_read(a->py, a->at + i * sizeof(at), &at, sizeof(at)))
+		if (a->tries++ > MOST_TRIES ||
+		    !python_read(a->py, a->at + i * sizeof(at), &at, sizeof(at)))
 			return false;
 		if (!at.address)
 			continue;

@@ -25,7 +25,8 @@ static const struct {
 	{ "str", RULE_TEXT, 0x0300, 0xffff }, { "str", RULE_BARE, 0, 0x02ff },
 	{ "unicode", RULE_UNICODE, 0, 0x02ff }, { "bytes", RULE_BARE }, { "int", RULE_BARE },
 	{ "long", RULE_BARE }, { "float", RULE_BARE }, { "complex", RULE_BARE },
-	{ "frame", RULE_FRAME, 0, 0x030a }, { "weakref", RULE_WEAK }, { "weakref.ReferenceType", RULE_WEAK },
+	{ "frame", RULE_FRAME, 0, 0x030a },
+	{ "weakref", RULE_WEAK }, { "weakref.ReferenceType", RULE_WEAK },
 	{ "weakproxy", RULE_WEAK }, { "weakref.ProxyType", RULE_WEAK },
 	{ "weakcallableproxy", RULE_WEAK }, { "weakref.CallableProxyType", RULE_WEAK },
 };

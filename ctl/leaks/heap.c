@@ -85,7 +85,8 @@ static int find_blocks(const struct heap *h, struct reach_block **blocks, size_t
 		const struct heap_chunk *c = &h->chunks[i];
 
 		/* (of other allocators' pools nothing is said to be lost: they are roots) */
-		if (c->state != HEAP_USED || c->pooled || (!c->mapped && !heap_is_sure(h, c->arena)))
+		if (c->state != HEAP_USED || c->pooled ||
+		    (!c->mapped && !heap_is_sure(h, c->arena)))
 			continue;
 		(*blocks)[(*nr)++] = (struct reach_block){ .addr = c->at + HEAP_HEAD,
 							   .size = heap_usable(c) };

@@ -30,7 +30,7 @@ enum holder_what {
 	HOLDER_PYTHON,			/* attribute .name of module .object */
 	HOLDER_THREAD_LOCAL,
 	HOLDER_FRAMES,			/* of Python's functions, where they are apart (3.11) */
-	HOLDER_INTERPRETER,		/* what Python's keeps for its own work, in malloc's blocks */
+	HOLDER_INTERPRETER,		/* of Python: what it keeps for its own work, in blocks */
 	HOLDER_STACK,			/* a live frame */
 	HOLDER_REGISTERS,
 	HOLDER_KERNEL,			/* arguments of epoll_ctl(), timer_create() */

@@ -79,8 +79,8 @@ struct root {
 	enum holder_what what;
 	__u32 object;			/* number in objects, or ~0 */
 	pid_t tid;
-	__u64 key;			/* where it is: a variable's, frame's, mapping's; of Python's:
-					 * number of the attribute */
+	__u64 key;			/* where it is: a variable's, frame's, mapping's; of
+					 * Python's: number of the attribute */
 	const struct elfsym_object *symbol;
 };
 

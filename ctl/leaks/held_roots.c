@@ -32,8 +32,8 @@ static bool same_root(const void *things, __u32 id, const void *key)
 }
 
 /*
- * What an interpreter keeps of all objects alike, such as gc's lists and types, is no reason why one
- * of them is there, if a variable of the program leads to it.
+ * What an interpreter keeps of all objects alike, such as gc's lists and types, is no reason why
+ * one of them is there, if a variable of the program leads to it.
  */
 static enum graph_tier tier_of(const struct roots *r, const struct root *key)
 {

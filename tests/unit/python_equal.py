@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """python_equal.py SAID JSON: is what a program of Python says of its objects what memtap says?
 
-One line for each thing, as `ok` or `not ok`.  Counts and bytes are exact.  Of a holder's objects one
-in a hundred may have another holder, too: a word that was left behind in memory not written since.
+One line for each thing, as `ok` or `not ok`.  Counts and bytes are exact.  Of a holder's objects
+one in a hundred may have another holder, too: a word that was left behind somewhere.
 """
 import json
 import sys
@@ -46,5 +46,9 @@ for line in open(sys.argv[1]):
 print('%s - %d kinds have as many objects as gc says' % ('not ok' if bad else 'ok', compared))
 for each in bad:
     print('#', *each)
+lost = sum(h['retained_blocks'] for h in d['holders'] if h['what'] == 'nothing')
+print('%s - nearly all blocks have a holder' % ('not ok' if lost > 8 else 'ok'))
+if lost > 8:
+    print('#', lost)
 p = d['python']
 print('%s - all pools check' % ('not ok' if p['bad_pools'] or not p['pools_found'] else 'ok'))
