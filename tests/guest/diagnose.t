@@ -45,7 +45,7 @@ one_sentence "-o: and it says so"
 # early NAME WHEN [PATTERN]: ^C as soon as WHEN is true; the conclusion has PATTERN
 early() {
 	: > "$T/err"
-	memtap diagnose --deep -d "${seconds:-100}" -p $pid > "$T/early" 2>> "$T/err" &
+	memtap diagnose --deep -d "${seconds:-30}" -p $pid > "$T/early" 2>> "$T/err" &
 	child=$!
 	wait_for 100 "$2" || diag "$1: that moment did not come"
 	kill -INT $child
@@ -83,7 +83,7 @@ relief
 
 # --- 5 % of a CPU
 stage busy
-run memtap diagnose -q -d 40 -p $pid --json
+run memtap diagnose -q -d 20 -p $pid --json
 is "$status" 0 "5 %: it answers" || diag "$err"
 relief
 diag "$(python3 -c '
@@ -92,13 +92,13 @@ d = json.load(sys.stdin)
 q = d["questions"][0]
 cost = q.get("cpu_percent", 0) * q["seconds"] / 100
 print("%s after %.1f s at %.0f %% of a CPU: %.2f s of it, %.1f %% of the time" %
-      (q["outcome"], q["seconds"], q.get("cpu_percent", 0), cost, cost * 100 / 40))' <<< "$out")"
+      (q["outcome"], q["seconds"], q.get("cpu_percent", 0), cost, cost * 100 / 20))' <<< "$out")"
 ok "5 %: what would take more is detached, and that is said" python3 -c '
 import json, sys
 d = json.loads(sys.argv[1])
 q = d["questions"][0]
 assert q["outcome"] == "detached" and q["cpu_percent"] > 5 and q["events"] > 1000, q
-assert 0 < q["seconds"] < 25, q
+assert 0 < q["seconds"] < 13, q
 c = d["conclusions"][0]
 assert any("% of a CPU, and 5 % are allowed" in why for why in c["evidence"]), c
 assert c["confidence"] != "high" and c["functions"][0]["name"] == "parse_row", c' "$out"
