@@ -562,11 +562,13 @@ static void put_location(struct pprof *p, __u32 id)
 	const struct rframe *frames = p->v->r->frames;
 	const struct sym_frame *last = l->nr ? frames[l->frames[l->nr - 1]].sym : NULL;
 	const bool unnamed = l->mapping && p->mappings[l->mapping - 1].place;
+	/* a receiver may have no file to name it by: there it is called by its place */
+	const bool bare = unnamed && !p->v->profile;
 	PprofProfile piece = PPROF_PROFILE__INIT;
 	PprofLocation x = PPROF_LOCATION__INIT, *all = &x;
 	PprofLine lines[MAX_LINES], *at[MAX_LINES];
 
-	for (__u32 i = 0; !unnamed && (i < l->nr || !i); i++) {
+	for (__u32 i = 0; !bare && (i < l->nr || !i); i++) {
 		const struct rframe *f = l->nr ? &frames[l->frames[i]] : &no_stack;
 
 		at[i] = &lines[i];
@@ -581,7 +583,7 @@ static void put_location(struct pprof *p, __u32 id)
 			    last->place->offset - last->place->map_offset;
 	else if (l->nr)
 		x.address = address_of(p, last);
-	x.n_line = unnamed ? 0 : l->nr ? l->nr : 1;
+	x.n_line = bare ? 0 : l->nr ? l->nr : 1;
 	x.line = at;
 	piece.n_location = 1;
 	piece.location = &all;
