@@ -153,7 +153,7 @@ static int add_page(struct mi *m, const struct segment *s, size_t slice)
 	a->system += len;
 	if (size < WORD || size % WORD || p->capacity * size > at + len - start)
 		goto bad;
-	memset(m->state, HEAP_USED, sizeof(m->state));
+	memset(m->state, HEAP_USED, p->capacity);
 	free = follow(m, p->free, start, size, p->capacity, HEAP_FREE);
 	local = follow(m, p->local_free, start, size, p->capacity, HEAP_FREE);
 	thread = follow(m, p->thread_free & ~3ULL, start, size, p->capacity, HEAP_CACHED);
