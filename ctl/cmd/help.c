@@ -80,10 +80,11 @@ static const struct topic {
 	  "it shows what is allocated from now on and not freed; with -k, kernel memory.\n",
 	  { "memtap leaks -p PID -d 60", "memtap leaks -- ./prog" } },
 	{ "heap", PROCESSES,
-	  "Pauses a process for some ms and walks its heap (glibc's or musl's malloc): what\n"
-	  "blocks are, which variables and stacks hold them, what no pointer reaches, and\n"
-	  "fragmentation. At an interval: what grew. It needs no module and sees\n"
-	  "allocations from before the start. A core file gives the same answers.\n",
+	  "Pauses a process for some ms and walks its heap (malloc of glibc or musl,\n"
+	  "jemalloc, tcmalloc, mimalloc): what blocks are, which variables and stacks hold\n"
+	  "them, what no pointer reaches, and fragmentation. At an interval: what grew. It\n"
+	  "needs no module and sees allocations from before the start. A core file gives\n"
+	  "the same answers.\n",
 	  { "memtap heap PID --retained", "memtap heap PID 60 10 --retained" } },
 	{ "faults", PROCESSES,
 	  "Counts page faults by user stack, also of memory that is freed again. --major\n"
