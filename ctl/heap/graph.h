@@ -27,8 +27,8 @@ struct graph_view {
  */
 enum graph_tier {
 	GRAPH_LASTING,			/* variables, thread-local ones, other memory */
-	GRAPH_INTERPRETER,		/* what an interpreter keeps of the program's objects */
 	GRAPH_RUNNING,			/* live frames of stacks, registers */
+	GRAPH_INTERPRETER,		/* what an interpreter keeps of the program's objects */
 	GRAPH_DOUBTFUL,			/* left behind in text and vectors, as it looks */
 	GRAPH_STALE,			/* where stacks were, below their stack pointers */
 	NR_GRAPH_TIERS
