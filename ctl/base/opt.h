@@ -101,8 +101,8 @@ struct opt_strs {
  * PROGRAM: processes of one name, whatever their threads are called.  FILE: that the events
  * are about, whoever did it.  MAPPING: those, and kinds of memory that is in none.  STACK, CACHE,
  * MODULE: of the kernel's memory.  FUNCTION, DSO, EVENT: tables of a recording.  CONTAINER: what
- * the path of the cgroup names.  SERVICE: a program in a cgroup (`memtap push`).  HOST: the machine,
- * of recordings that were merged.
+ * the path of the cgroup names.  SERVICE: a program in a cgroup (`memtap push`).  HOST: the
+ * machine, of recordings that were merged.
  */
 enum report_by { BY_PROCESS, BY_THREAD, BY_COMM, BY_CGROUP, BY_NONE, BY_PROGRAM,
 		 BY_FILE, BY_MAPPING, BY_STACK, BY_CACHE, BY_MODULE, BY_USER,

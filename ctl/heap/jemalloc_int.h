@@ -3,11 +3,14 @@
 #define _JEMALLOC_INT_H
 
 /*
- * What jemalloc.c (find the tree), jemalloc_extents.c (walk it) and jemalloc_cache.c (caches of
- * threads) share.  One struct je is one jemalloc: a program may have its own beside a library's.
+ * What jemalloc.c (find the tree), jemalloc_entry.c (read an extent), jemalloc_extents.c (walk the
+ * tree) and jemalloc_cache.c (caches of threads) share.  One struct je is one jemalloc: a program
+ * may have its own beside a library's.
  */
 #include "heap/int.h"
 
+#define CLASS_SHIFT	48			/* of an entry of a leaf */
+#define ENTRY_MASK	(((1ULL << CLASS_SHIFT) - 1) & ~63ULL)
 #define JE_BITS		18			/* of an address, for each level of the tree */
 #define JE_SLOTS	(1ULL << JE_BITS)	/* of the root, and of each leaf */
 #define JE_TABLE	(JE_SLOTS * WORD)	/* bytes of either */
@@ -57,10 +60,12 @@ struct je {
 	__u64 leaf[PAGE / WORD];
 };
 
-/* ---- jemalloc.c ---- */
+/* ---- jemalloc_entry.c ---- */
 
 /* Bytes of a size class; 0: there is no such class. */
 __u64 je_class_size(const struct je_layout *l, unsigned int class);
+/* Is what it counts as free what its bitmap has as free? */
+bool je_slab_adds_up(const struct je_layout *l, const struct je_extent *e);
 /* The extent that @entry of a leaf describes, if it has the page at @key, and adds up. */
 bool je_extent_at(struct heap_words *w, const struct je_layout *l, __u64 entry, __u64 key,
 		  struct je_extent *e);

@@ -121,7 +121,7 @@ void python_free(struct python *py);
 int python_find_pools(struct python *py, struct heap *h);
 /* python_gc.c: what gc tracks, by its lists. */
 void python_find_tracked(struct python *py, const struct heap *h);
-/* python_objects.c: which blocks are objects, and parts of them.  -ENOMEM */
+/* python_parts.c: which blocks are objects, and parts of them.  -ENOMEM */
 int python_find_objects(struct python *py, struct graph *g);
 
 /* What a block is, as add_kind() of kinds.c takes it; false: no object. */

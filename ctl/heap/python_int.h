@@ -6,8 +6,7 @@
  *	python_layout.c		what differs between versions; memory
  *	python_pools.c		pymalloc's arenas and pools
  *	python_gc.c		the lists of gc
- *	python_type.c		types and their names
- *	python_dict.c		dicts, and text of str objects
+ *	python_type.c		types and their names, dicts, text of str objects
  *	python_objects.c	which blocks are objects
  *	python_parts.c		what belongs to them, and the attributes of modules
  *	python_slot.c		names of attributes and items
@@ -100,7 +99,7 @@ __u32 python_lead(const struct python *py, const struct python_type *t);
 /* Of the object at @addr, which is no block, perhaps; or NULL. */
 const struct python_type *python_type_of(struct python *py, __u64 addr);
 
-/* ---- python_dict.c ---- */
+/* dicts, and text of str objects */
 
 struct python_dict {
 	__u64 keys;			/* where they are: a block, or static */
@@ -136,11 +135,9 @@ __u64 python_dict_get(struct python *py, __u64 dict, const char *key);
 #define OF_PART		3U
 #define OF_BITS		2
 
+/* python_objects.c: which blocks are objects.  -ENOMEM */
+int python_see_blocks(struct python *py, struct graph *g);
 /* Its type, if the block is an object in use; and where it begins. */
 const struct python_type *python_block(const struct python *py, __u32 block, __u64 *addr);
-
-/* ---- python_parts.c ---- */
-
-int python_find_parts(struct python *py);
 
 #endif

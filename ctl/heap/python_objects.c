@@ -210,7 +210,7 @@ const struct python_type *python_block(const struct python *py, __u32 block, __u
 	return t;
 }
 
-int python_find_objects(struct python *py, struct graph *g)
+int python_see_blocks(struct python *py, struct graph *g)
 {
 	int err = 0;
 
@@ -226,7 +226,7 @@ int python_find_objects(struct python *py, struct graph *g)
 	for (__u32 i = 0; !err && i < g->nr_chunks; i++)
 		if (graph_is_block(g, i))
 			err = see_block(py, i);
-	return err ? err : python_find_parts(py);
+	return err;
 }
 
 static const char *const part_names[NR_PYTHON_PARTS] = {

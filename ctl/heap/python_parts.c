@@ -349,9 +349,12 @@ static int find_attrs(struct python *py, __u32 block)
 	return take_module(py, table, &d, name);
 }
 
-int python_find_parts(struct python *py)
+int python_find_objects(struct python *py, struct graph *g)
 {
-	int err = 0;
+	int err = python_see_blocks(py, g);
+
+	if (err || !py->layout)
+		return err;
 
 	for (__u32 i = 0; !err && i < py->g->nr_chunks; i++)
 		if ((py->of[i] & 3) == OF_OBJECT)

@@ -24,6 +24,13 @@ const struct machine_growth *largest_process(const struct triage *t);
 /* Of the kernel's own, without the tables that users' growth brings with it. */
 __s64 kernel_growth(const struct triage *t);
 
+static inline __s64 kind_grew(const struct triage *t, enum machine_kind kind)
+{
+	return t->is.bytes[kind] - t->was.bytes[kind];
+}
+
+/* kernel_most.c: the process that most of the new page tables are of, if there is one; or NULL. */
+const struct machine_holder *kernel_tables_of(const struct triage *t);
 /* "; most of it is in ...", where one kind is half of what the kernel grew by; or "" */
 const char *kernel_most(const struct triage *t, char *buf, size_t len);
 

@@ -3,6 +3,7 @@
 /* LINK: ctl/heap/main_arena.c ctl/heap/salvage.c */
 /* LINK: ctl/base/ids.c ctl/heap/chunks.c ctl/heap/words.c ctl/heap/mallocng.c */
 /* LINK: ctl/heap/other.c ctl/heap/jemalloc.c ctl/heap/jemalloc_extents.c */
+/* LINK: ctl/heap/jemalloc_entry.c */
 /* LINK: ctl/heap/jemalloc_cache.c ctl/heap/tcmalloc.c ctl/heap/tcmalloc_cache.c */
 /* LINK: ctl/heap/mimalloc.c ctl/heap/oldmalloc.c */
 /* FUZZ: -max_len=2048 */

@@ -5,6 +5,7 @@
 /* LINK: ctl/machine/shared.c ctl/machine/text.c ctl/machine/zones.c ctl/machine/rows.c */
 /* LINK: ctl/history/recorded.c */
 /* LINK: ctl/history/code.c ctl/base/text.c ctl/triage/advice.c ctl/triage/grow.c */
+/* LINK: ctl/triage/kernel_most.c */
 /* LINK: ctl/triage/holds.c ctl/triage/kernel.c ctl/triage/kills.c ctl/triage/look.c */
 /* LINK: ctl/triage/rates.c ctl/triage/pressure.c */
 /* FUZZ: -max_len=4096 */

@@ -10,6 +10,7 @@
 /* LINK: ctl/machine/owners.c ctl/render/ps.c ctl/render/ps_machine.c ctl/render/ps_sums.c */
 /* LINK: ctl/base/opt_table.c */
 /* LINK: ctl/triage/advice.c ctl/triage/grow.c ctl/triage/holds.c ctl/triage/kernel.c */
+/* LINK: ctl/triage/kernel_most.c */
 /* LINK: ctl/triage/diagnose_answer.c ctl/triage/diagnose_judge.c ctl/triage/diagnose_plan.c */
 /* LINK: ctl/base/json_read.c ctl/machine/room.c ctl/render/diagnose.c */
 /* LINK: ctl/triage/kills.c */

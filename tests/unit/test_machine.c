@@ -6,6 +6,7 @@
 /* LINK: ctl/machine/shared.c ctl/machine/text.c */
 /* LINK: ctl/machine/zones.c */
 /* LINK: ctl/triage/advice.c ctl/triage/grow.c ctl/triage/holds.c ctl/triage/kernel.c */
+/* LINK: ctl/triage/kernel_most.c */
 /* LINK: ctl/triage/kills.c */
 /* LINK: ctl/triage/look.c ctl/triage/rates.c ctl/triage/pressure.c ctl/base/text.c */
 /*

@@ -8,6 +8,7 @@
 /* LINK: ctl/heap/mapped.c ctl/heap/salvage.c ctl/heap/step.c ctl/heap/walk.c ctl/heap/words.c */
 /* LINK: ctl/heap/mallocng.c */
 /* LINK: ctl/heap/other.c ctl/heap/jemalloc.c ctl/heap/jemalloc_extents.c */
+/* LINK: ctl/heap/jemalloc_entry.c */
 /* LINK: ctl/heap/jemalloc_cache.c ctl/heap/tcmalloc.c ctl/heap/tcmalloc_cache.c */
 /* LINK: ctl/heap/mimalloc.c ctl/heap/oldmalloc.c */
 /* LINK: ctl/leaks/copy_dirty.c ctl/base/ids.c ctl/base/limit.c */
