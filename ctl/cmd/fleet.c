@@ -361,7 +361,7 @@ static int add_sides(const struct cmd *cmd, const struct opts *o, struct fleet_f
 		ret = usage_error(cmd->name, "no recordings stand behind --");
 	else if (!ret && !*names[1])
 		ret = usage_error(cmd->name, "these recordings are of one directory: put -- "
-				  "between both groups, as in memtap diff --hosts OLD... -- NEW...");
+				  "between both groups: memtap diff --hosts OLD... -- NEW...");
 	if (!ret && o->first_args && !strcmp(names[0], names[1])) {
 		strcpy(names[0], "before --");
 		strcpy(names[1], "after --");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/base/limit.c ctl/base/openreg.c ctl/base/opt_value.c ctl/elf/build_id.c */
-/* LINK: ctl/elf/debug.c ctl/elf/dwarf_text.c ctl/elf/func.c ctl/elf/kind.c ctl/elf/object.c ctl/elf/source.c */
+/* LINK: ctl/elf/dwarf_text.c */
+/* LINK: ctl/elf/debug.c ctl/elf/func.c ctl/elf/kind.c ctl/elf/object.c ctl/elf/source.c */
 /* LINK: ctl/elf/source_type.c ctl/elf/source_var.c ctl/elf/symbols.c ctl/elf/usdt.c -ldw -lelf */
 /* FUZZ: -max_len=65536 */
 /* An ELF file that somebody made up: the places of its lines, and the variables there. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/elf/dwarf_text.c ctl/elf/source.c ctl/elf/source_type.c ctl/elf/source_var.c ctl/base/limit.c */
+/* LINK: ctl/elf/dwarf_text.c */
+/* LINK: ctl/elf/source.c ctl/elf/source_type.c ctl/elf/source_var.c ctl/base/limit.c */
 /* LINK: ctl/elf/build_id.c ctl/elf/debug.c ctl/elf/func.c ctl/elf/kind.c ctl/elf/names.c */
 /* LINK: ctl/elf/symbols.c ctl/elf/usdt.c ctl/elf/btf.c ctl/base/openreg.c ctl/base/opt_value.c */
 /* LINK: ctl/session/args.c ctl/session/args_term.c ctl/session/args_expr.c */
