@@ -364,16 +364,18 @@ static __u64 cut_count(const char *text, size_t *len)
 
 	*len = strlen(text);
 	if (!at || at == text || at[-1] != ' ' ||
-	    sscanf(at, "(in %llu recordings)%n", &n, &end) != 1 || !end || at[end])
+	    sscanf(at, "(in %llu recording%n", &n, &end) != 1 || !end ||
+	    (strcmp(at + end, ")") && strcmp(at + end, "s)")))
 		return 1;
 	*len = (size_t)(at - 1 - text);
 	return n;
 }
 
-static int add_note(struct fleet *f, const char *text)
+/* @here: it is of this machine, and of no recording. */
+static int add_note(struct fleet *f, const char *text, bool here)
 {
 	size_t len;
-	const __u64 files = cut_count(text, &len);
+	const __u64 told = cut_count(text, &len), files = here ? 0 : told;
 	struct fnote *notes;
 	char *mine;
 
@@ -393,7 +395,7 @@ static int add_note(struct fleet *f, const char *text)
 	if (!notes || !mine)
 		return -ENOMEM;
 	memcpy(mine, text, len);
-	notes[f->nr_notes++] = (struct fnote){ mine, files };
+	notes[f->nr_notes++] = (struct fnote){ mine, files, text[len] != '\0' };
 	return 0;
 }
 
@@ -403,7 +405,7 @@ int fleet_notes_add(struct fleet *f, const struct snap *s)
 
 	for (size_t i = 0; !err && i < s->nr_notes; i++)
 		if (!strncmp(s->notes[i], "foot=", 5) || !strncmp(s->notes[i], "note=", 5))
-			err = add_note(f, s->notes[i]);
+			err = add_note(f, s->notes[i], false);
 	return err;
 }
 
@@ -412,7 +414,7 @@ int fleet_add_note(struct fleet *f, const char *sentence)
 	char note[1024];
 
 	snprintf(note, sizeof(note), "foot=%.960s", sentence);
-	return add_note(f, note);
+	return add_note(f, note, true);
 }
 
 /* ---- */

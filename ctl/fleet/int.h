@@ -62,6 +62,7 @@ enum fkind { KIND_EVENTS, KIND_LIVE, KIND_OBJECTS, KIND_RESIDENT, NR_KINDS };
 struct fnote {
 	const char *text;		/* "foot=..." or "note=..." */
 	__u64 files;
+	bool counted;			/* it said in how many recordings */
 };
 
 struct fleet {

@@ -468,11 +468,14 @@ static int put_sentences(struct writer *w)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < f->nr_notes; i++) {
-		if (f->notes[i].files == 1)
+		/* (of one among several it is not true of all) */
+		if (!f->notes[i].files || (f->known_ids.nr == 1 && f->notes[i].files == 1 &&
+					   !f->notes[i].counted))
 			snprintf(note, sizeof(note), "%.960s", f->notes[i].text);
 		else
-			snprintf(note, sizeof(note), "%.960s (in %llu recordings)",
-				 f->notes[i].text, (unsigned long long)f->notes[i].files);
+			snprintf(note, sizeof(note), "%.960s (in %llu recording%s)",
+				 f->notes[i].text, (unsigned long long)f->notes[i].files,
+				 f->notes[i].files == 1 ? "" : "s");
 		err = put_note(w, note);
 	}
 	if (!err && f->more_notes)

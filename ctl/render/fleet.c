@@ -248,8 +248,8 @@ static void put_foot(const struct fleet_view *v, FILE *out)
 	}
 	for (size_t i = 0; i < fleet_nr_notes(v->f); i++) {
 		text_put(out, fleet_note_text(v->f, i, &files), NULL);
-		if (files > 1)
-			fprintf(out, " (in %s recordings)", text_count(n, files));
+		if (files && v->files > 1)
+			fprintf(out, " (in %s recording%s)", text_count(n, files), text_s(files));
 		fputc('\n', out);
 	}
 	if (gone)
