@@ -104,8 +104,9 @@ judge 'all(abs(a["time"] - (b["time"] - b["seconds"])) < 0.02 for a, b in
 	zip(*(lambda m: (m, m[1:]))(sorted((x for x in l if "inuse_space" in x["sums"]),
 	key=lambda x: x["time"]))))' > "$T/why"
 is "$(cat "$T/why")" '' "an interval begins where the last one ended"
+# (a program that is launched is memtap until it is executed)
 judge 'all("program=wl_push" in x["query"]["name"] and "host=" in x["query"]["name"] and
-	"cgroup=/" in x["query"]["name"] for x in l)' > "$T/why"
+	"cgroup=/" in x["query"]["name"] for x in l if "inuse_space" in x["sums"])' > "$T/why"
 is "$(cat "$T/why")" '' "labels"
 
 # ---- sampled; page faults; resident memory ----
