@@ -3,7 +3,8 @@
  * symbolize_make DIR NAME PATH ID|- MAP_OFFSET MAP_LEN saved|bare ADDRESS...: write
  * DIR/NAME.memtap, an invented recording of a program without names.  ID is the build ID of PATH
  * in hex, or "-": the recording has none.  Its one stack has a frame for each ADDRESS, an offset
- * in the file, all but the first as return addresses.  "saved": the recording says that it knows no names.
+ * in the file, all but the first as return addresses.  "saved": the recording says that it
+ * knows no names.
  */
 #include <stdio.h>
 #include <string.h>
