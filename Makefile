@@ -136,7 +136,7 @@ ifeq ($(DESTDIR),)
 	dkms install --force -m memtap -v $(VERSION) -k '$(KVER)'
 endif
 
-# check: what a change must pass.  check-long: what a release must pass, two hours
+# check: what a change must pass.  check-long: what a release must pass, two and a half hours
 .PHONY: check check-long check-unit check-style check-fuzz check-guest check-static
 .PHONY: fuzz golden
 check check-long check-unit check-style check-fuzz:
@@ -216,7 +216,7 @@ help:
 	@echo 'make rpm              for Enterprise Linux; RPM_KVER=RELEASE: kmod-memtap, too'
 	@echo 'make try              a guest, two programs, three reports; SHELL=1: a shell'
 	@echo 'make check            style, static, unit, golden, fuzz, guests: half an hour'
-	@echo 'make check-long       debug kernels, deaths by the hundred, fuzzing, load: two hours'
+	@echo 'make check-long       debug kernels, deaths by the hundred, fuzzing, load: 2.5 hours'
 	@echo 'make check-guest KERNEL=6.1 TEST=truth-faults      without: all, on all kernels'
 	@echo 'make check-static     checkpatch, coccinelle, gcc and clang as analysers'
 	@echo 'make fuzz TARGET=wire SECONDS=600'
