@@ -168,17 +168,29 @@ static void fill_trace(union arg *a)
 
 static struct memtap_other_row other_rows[4];
 
+/* (the one that look() keeps open does not run) */
 static void fill_other(union arg *a)
 {
+	struct memtap_other o = { .size = sizeof(o) };
+	unsigned int nr = 0;
+
+	while (!ioctl(fd, MEMTAP_OTHER, &o) && !(o.flags & MEMTAP_OTHER_RUNNING))
+		nr = o.nr;
 	a->other = (struct memtap_other){
-		.size = sizeof(a->other), .nr_rows = 4, .rows_ptr = (uintptr_t)other_rows,
+		.size = sizeof(a->other), .nr = nr, .nr_rows = 4,
+		.rows_ptr = (uintptr_t)other_rows,
 	};
 }
 
 static bool another(const union arg *a)
 {
-	return a->other.nr && a->other.flags == (MEMTAP_OTHER_RUNNING | MEMTAP_OTHER_LIVE) &&
-	       a->other.pid == getpid();
+	const struct memtap_other *o = &a->other;
+	const bool is = o->nr && o->flags == (MEMTAP_OTHER_RUNNING | MEMTAP_OTHER_LIVE) &&
+			o->pid == getpid();
+
+	if (!is)
+		diag("session %u, flags %x, of %u, %s", o->nr, o->flags, o->pid, o->comm);
+	return is;
 }
 
 static __u8 ones[65536] __attribute__((aligned(8)));
@@ -379,7 +391,7 @@ static void drop(void)
 	if (fd2 >= 0)
 		close(fd2);
 	fd = fd2 = -1;
-	if (scene->stage == CLOSED)
+	if (scene->stage == CLOSED || scene->flags & WATCHING)
 		act_unwatch();
 	if (child)
 		waitpid(child, NULL, 0);

@@ -118,4 +118,4 @@ for at in range(0, times, EACH):
 print("# %(kills)d kills, %(samples)d samples written before them; %(none)d before the first one "
       "of their run, %(during)d while one was written (%(whole)d of these whole)" % sums)
 print("# (seed %d; %.2f s until the first sample, %.2f s until the fourth)" % (seed, first, four))
-sys.exit(sums["wrong"] > 0 or sums["kills"] != times or sums["samples"] < times)
+sys.exit(sums["wrong"] > 0 or sums["kills"] != times or sums["samples"] < times / 5)

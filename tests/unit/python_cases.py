@@ -85,6 +85,7 @@ if sys.version_info < (3, 13):
         sum(rounded(sys.getsizeof(s[0])) for s in session_table.values()))
     say('bytes', label(Outer.Inner), sum(rounded(sys.getsizeof(s)) for s in inner))
 say('holder', 'session_table:__main__.Session', 2000)
+say('at', 'session 42', id(session_table['session 42'][0]))
 say('holder', 'slots:__main__.Slotted', 300)
 say('holder', 'inner:' + label(Outer.Inner), 70)
 sys.stdout.write('ready %d\n' % os.getpid())

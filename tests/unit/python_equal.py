@@ -20,7 +20,7 @@ none = {'blocks': 0, 'bytes': 0}
 bad, compared, less = [], 0, []
 for line in open(sys.argv[1]):
     word = line.rstrip('\n').split('\t')
-    if len(word) != 3:
+    if len(word) != 3 or word[0] == 'at':
         continue
     what, name, want = word[0], word[1], int(word[2])
     if what == 'version':

@@ -68,11 +68,15 @@ if command -v gcore > "$work/page" && gcore -o "$work/gdb" "$case" > "$work/page
 	check $? "in gdb's core file: as it was while it ran"
 	rm "$work/gdb.$case"
 fi
-"$tool" heap "$case" -q --path __main__.Session > "$work/page" &&
+# (of one in the middle: a stale word may lead to another)
+at=$(awk -F '\t' '$1 == "at" { printf "0x%x", $3 }' "$work/said")
+"$tool" heap "$case" -q --path "$at" > "$work/page" &&
 	grep -q '^module __main__, attribute `session_table`$' "$work/page" &&
-	grep -q "^  \['session [0-9]*'\] -> .*  list," "$work/page" &&
+	grep -q "^  \['session 42'\] -> .*  list," "$work/page" &&
 	grep -q '^  \[0\] -> .*  __main__.Session,' "$work/page"
-check $? "a path goes by the keys of a dict, and by items"
+rc=$?
+[ $rc = 0 ] || sed 's/^/# /' "$work/page"
+check $rc "a path goes by the keys of a dict, and by items"
 "$tool" heap "$case" -q --retained > "$work/page" &&
 	grep -q 'attribute `user`: str$' "$work/page" &&
 	grep -q '^gc tracks [0-9,]* objects$' "$work/page"

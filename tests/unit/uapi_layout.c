@@ -60,7 +60,7 @@ AT(memtap_other, sample_bytes, 208);
 AT(memtap_other, sample_rate, 216);
 
 IS(MEMTAP_MARK, 0xb513);
-IS(MEMTAP_RECORDED, 0xb516);
+IS(MEMTAP_RECORDED, 0xb517);
 SIZE(memtap_mark, 64);
 AT(memtap_mark, pid, 8);
 AT(memtap_mark, marked, 12);
