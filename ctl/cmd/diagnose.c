@@ -290,8 +290,10 @@ static void read_error(const char *path, struct ask *a)
 static void read_report(struct work *w, struct ask *a, size_t nr)
 {
 	char file[PATH_MAX], json[PATH_MAX], page[PATH_MAX], name[32], *text;
-	const char *argv[] = { "memtap", "report", file, "--json", "--top", "20", "--flame", page,
-			       NULL };
+	/* (each of many processes has little of it) */
+	const char *by = a->found.what == FOUND_PROGRAM ? "program" : "process";
+	const char *argv[] = { "memtap", "report", file, "--json", "--top", "20", "--by", by,
+			       "--flame", page, NULL };
 	size_t len;
 
 	in_dir(w, a->file, file);
@@ -300,7 +302,7 @@ static void read_report(struct work *w, struct ask *a, size_t nr)
 	snprintf(name, sizeof(name), "%zu.html", nr);
 	in_dir(w, name, page);
 	if (!w->kept)
-		argv[6] = NULL;
+		argv[8] = NULL;
 	if (runner_run(&w->runner, argv, json, NULL, REPORT) ||
 	    maps_slurp(AT_FDCWD, json, &text, &len)) {
 		a->end = a->end == ASK_STOPPED ? ASK_STOPPED : ASK_FAILED;
