@@ -290,19 +290,23 @@ static void read_error(const char *path, struct ask *a)
 static void read_report(struct work *w, struct ask *a, size_t nr)
 {
 	char file[PATH_MAX], json[PATH_MAX], page[PATH_MAX], name[32], *text;
-	/* (each of many processes has little of it) */
-	const char *by = a->found.what == FOUND_PROGRAM ? "program" : "process";
-	const char *argv[] = { "memtap", "report", file, "--json", "--top", "20", "--by", by,
-			       "--flame", page, NULL };
-	size_t len;
+	const char *argv[] = { "memtap", "report", file, "--json", "--top", "20", NULL, NULL, NULL,
+			       NULL, NULL };
+	size_t len, nr_args = 6;
 
 	in_dir(w, a->file, file);
 	snprintf(name, sizeof(name), "%zu.json", nr);
 	in_dir(w, name, json);
 	snprintf(name, sizeof(name), "%zu.html", nr);
 	in_dir(w, name, page);
-	if (!w->kept)
-		argv[8] = NULL;
+	if (a->found.what == FOUND_PROGRAM) {	/* each of many processes has little of it */
+		argv[nr_args++] = "--by";
+		argv[nr_args++] = "program";
+	}
+	if (w->kept) {
+		argv[nr_args++] = "--flame";
+		argv[nr_args] = page;
+	}
 	if (runner_run(&w->runner, argv, json, NULL, REPORT) ||
 	    maps_slurp(AT_FDCWD, json, &text, &len)) {
 		a->end = a->end == ASK_STOPPED ? ASK_STOPPED : ASK_FAILED;
