@@ -42,14 +42,15 @@ static bool ends(Elf *elf, const char *text)
 	return false;
 }
 
-const char *dwarf_text(Dwarf_Attribute *attr)
+const char *dwarf_text(const Dwarf_Attribute *attr)
 {
-	const char *text = dwarf_formstring(attr);
+	Dwarf_Attribute a = *attr;
+	const char *text = dwarf_formstring(&a);
 	Dwarf *dw;
 
-	if (!text || dwarf_whatform(attr) != DW_FORM_string)
+	if (!text || dwarf_whatform(&a) != DW_FORM_string)
 		return text;
-	dw = dwarf_cu_getdwarf(attr->cu);
+	dw = dwarf_cu_getdwarf(a.cu);
 	return dw && ends(dwarf_getelf(dw), text) ? text : NULL;
 }
 

@@ -11,7 +11,7 @@
  */
 
 /* The string of @attr; NULL: it has none, or none that ends. */
-const char *dwarf_text(Dwarf_Attribute *attr);
+const char *dwarf_text(const Dwarf_Attribute *attr);
 
 /* The name of @die, or of what it is a copy of; NULL as above. */
 const char *dwarf_text_name(Dwarf_Die *die);

@@ -84,7 +84,7 @@ static int add_slab(struct je *j, size_t arena, const struct je_extent *e)
 		return add_gap(j, arena, e->base, e->len, bad_bitmap);
 	for (__u64 i = 0; i < nr && !err; i++)
 		err = heap_add_block(j->h, arena, e->base + i * size, size,
-				e->bitmap[i / 64] >> i % 64 & 1 ? HEAP_FREE : HEAP_USED);
+				     e->bitmap[i / 64] >> i % 64 & 1 ? HEAP_FREE : HEAP_USED);
 	return err;
 }
 

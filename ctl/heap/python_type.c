@@ -229,11 +229,12 @@ bool python_text(struct python *py, __u64 addr, char *text, size_t len)
 	__u64 nr, state;
 	__u32 kind;
 
-	if (!t || !t->exact || !(t->rule == RULE_TEXT || (t->rule == RULE_BARE &&
-	    !py->layout->ascii && !strcmp(t->name, "str"))))
+	if (!t || !t->exact)
 		return false;
-	if (!py->layout->ascii)
+	if (t->rule == RULE_BARE && !py->layout->ascii && !strcmp(t->name, "str"))
 		return old_text(py, addr, text, len);
+	if (t->rule != RULE_TEXT || !py->layout->ascii)
+		return false;
 	if (!python_word(py, addr + 16, &nr) || !python_word(py, addr + 32, &state))
 		return false;
 	kind = TEXT_KIND(state);

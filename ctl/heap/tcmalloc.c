@@ -234,14 +234,14 @@ static int take_root(struct tc *t)
 
 static int walk_one(struct tc *t)
 {
+	const struct heap_arena arena = { .at = t->root, .allocator = HEAP_TCMALLOC };
 	const size_t chunks = t->h->nr_chunks, arenas = t->h->nr_arenas;
 	int err;
 
 	t->taken = calloc(MOST_OBJECTS / 64, WORD);
 	if (!t->taken)
 		return -ENOMEM;
-	err = heap_add_arena(t->h, &(struct heap_arena){ .at = t->root,
-							 .allocator = HEAP_TCMALLOC }, &t->arena);
+	err = heap_add_arena(t->h, &arena, &t->arena);
 	if (!err)
 		err = take_root(t);
 	free(t->taken);

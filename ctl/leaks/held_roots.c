@@ -331,13 +331,13 @@ int roots_add_text(struct roots *r)
 /* One variable may be the key of its table, too. */
 static int add_attr(struct roots *r, __u32 nr, const struct python_attr *a)
 {
+	const struct root wanted = { .what = HOLDER_PYTHON, .object = NO_OBJECT, .key = nr };
 	__u32 root;
 	int err = 0;
 
 	if (a->value == GRAPH_NONE && a->key == GRAPH_NONE)
 		return 0;
-	root = get_root(r, &(struct root){ .what = HOLDER_PYTHON, .object = NO_OBJECT,
-					   .key = nr });
+	root = get_root(r, &wanted);
 	if (root == GRAPH_NONE)
 		return -ENOMEM;
 	if (a->value != GRAPH_NONE)

@@ -22,8 +22,8 @@ static struct {
 	__typeof__(curl_easy_init) *easy_init;
 	__typeof__(curl_easy_cleanup) *easy_cleanup;
 	__typeof__(curl_easy_reset) *easy_reset;
-	CURLcode (*setopt)(CURL *c, CURLoption option, ...);
-	CURLcode (*getinfo)(CURL *c, CURLINFO info, ...);
+	__typeof__(curl_easy_setopt) *setopt;
+	__typeof__(curl_easy_getinfo) *getinfo;
 	__typeof__(curl_easy_perform) *perform;
 	__typeof__(curl_easy_escape) *escape;
 	__typeof__(curl_free) *free;

@@ -290,6 +290,7 @@ static int scan(struct spool *s)
 {
 	const int fd = openat(s->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct spool_entry entry = { 0 };
 	unsigned long long number;
 	char name[NAME_LEN];
 	struct dirent *de;
@@ -309,8 +310,9 @@ static int scan(struct spool *s)
 		if (strcmp(name, de->d_name) || number > LLONG_MAX ||
 		    fstatat(s->dir, name, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
-		err = append(s, &(struct spool_entry){ .number = number,
-						       .bytes = on_disk((__u64)st.st_size) });
+		entry.number = number;
+		entry.bytes = on_disk((__u64)st.st_size);
+		err = append(s, &entry);
 		if (number > s->last)
 			s->last = number;
 	}

@@ -207,10 +207,11 @@ static void put_pointer(const struct held_step *s, const struct held_step *to, F
 		fputs(s->is_attribute ? "  attribute `" : "  ", out);
 		text_put(out, s->slot, NULL);
 		fputs(s->is_attribute ? "` -> " : " -> ", out);
-	} else if (s->kind == HELD_HOLDER)
+	} else if (s->kind == HELD_HOLDER) {
 		fprintf(out, "  word at 0x%llx -> ", (unsigned long long)s->at);
-	else
+	} else {
 		fprintf(out, "  word at +%llu -> ", (unsigned long long)(s->at - s->addr));
+	}
 	/* (an address of an object of Python is behind gc's words of it) */
 	if (s->slot)
 		return;
