@@ -42,23 +42,19 @@ static bool ends(Elf *elf, const char *text)
 	return false;
 }
 
-const char *dwarf_text(const Dwarf_Attribute *attr)
+const char *dwarf_text(unsigned int attr, Dwarf_Die die[1])
 {
-	Dwarf_Attribute a = *attr;
-	const char *text = dwarf_formstring(&a);
+	Dwarf_Attribute a;
+	const char *text;
 	Dwarf *dw;
 
+	if (!dwarf_attr_integrate(die, attr, &a))
+		return NULL;
+	text = dwarf_formstring(&a);
 	if (!text || dwarf_whatform(&a) != DW_FORM_string)
 		return text;
 	dw = dwarf_cu_getdwarf(a.cu);
 	return dw && ends(dwarf_getelf(dw), text) ? text : NULL;
-}
-
-const char *dwarf_text_name(Dwarf_Die *die)
-{
-	Dwarf_Attribute attr;
-
-	return dwarf_attr_integrate(die, DW_AT_name, &attr) ? dwarf_text(&attr) : NULL;
 }
 
 bool dwarf_text_ends(Elf *elf)

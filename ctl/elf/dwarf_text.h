@@ -10,11 +10,11 @@
  * the section that they are in, where a file is damaged: whoever reads them reads other memory.
  */
 
-/* The string of @attr; NULL: it has none, or none that ends. */
-const char *dwarf_text(const Dwarf_Attribute *attr);
-
-/* The name of @die, or of what it is a copy of; NULL as above. */
-const char *dwarf_text_name(Dwarf_Die *die);
+/*
+ * The string that @attr (DW_AT_name ...) of @die is, or of what it is a copy of; NULL: it has none,
+ * or none that ends.
+ */
+const char *dwarf_text(unsigned int attr, Dwarf_Die die[1]);
 
 /*
  * False: a section of @elf that has nothing but strings does not end with a 0: dwarf_linesrc()

@@ -309,7 +309,7 @@ static void name_place(struct source *s, struct source_place *p)
 		return;
 	for (size_t i = c.nr; i-- > 1;) {
 		const int tag = dwarf_tag(&c.at[i]);
-		const char *name = dwarf_text_name(&c.at[i]);
+		const char *name = dwarf_text(DW_AT_name, &c.at[i]);
 
 		if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
 			continue;

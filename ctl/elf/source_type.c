@@ -228,7 +228,7 @@ static bool place_bits(Dwarf_Die *die, struct cmember *m)
 
 static bool has_name(Dwarf_Die *die, const char *name, size_t len)
 {
-	const char *is = dwarf_text_name(die);
+	const char *is = dwarf_text(DW_AT_name, die);
 
 	return is && strlen(is) == len && !memcmp(is, name, len);
 }
@@ -272,7 +272,7 @@ static bool search(struct source *s, Dwarf_Die *record, const char *name, size_t
 			m->type = source_type_of(s, &die);
 			return place_bits(&die, m);
 		}
-		if ((base || !dwarf_text_name(&die)) &&
+		if ((base || !dwarf_text(DW_AT_name, &die)) &&
 		    search_in(s, &die, bytes, name, len, m, nested))
 			return true;
 	} while (!dwarf_siblingof(&die, &die));

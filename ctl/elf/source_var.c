@@ -54,7 +54,7 @@ static const char *type_name(struct source *s, const struct ctype *t)
 
 static void words_of(Dwarf_Die *type, const char *kind, struct source_var *v)
 {
-	const char *name = dwarf_text_name(type);
+	const char *name = dwarf_text(DW_AT_name, type);
 
 	snprintf(v->words, sizeof(v->words), "%s%s%.40s", kind, *kind && name ? " " : "",
 		 name ? name : *kind ? "" : "type without a name");
@@ -393,7 +393,7 @@ static bool is_variable(Dwarf_Die *die)
 
 static bool has_name(Dwarf_Die *die, const char *name)
 {
-	const char *is = dwarf_text_name(die);
+	const char *is = dwarf_text(DW_AT_name, die);
 
 	return is && !strcmp(is, name);
 }
@@ -556,7 +556,8 @@ static void each_var(struct source *s, Dwarf_Addr pc, each_fn *fn, void *ctx)
 
 		if (!dwarf_child(&c.at[i], &die))
 			do {
-				const char *name = is_variable(&die) ? dwarf_text_name(&die) : NULL;
+				const char *name = is_variable(&die) ?
+						   dwarf_text(DW_AT_name, &die) : NULL;
 
 				if (!source_spend(s))
 					return;

@@ -81,13 +81,14 @@ static void *grow(void *p, size_t nr, size_t *room, size_t size)
 
 static const char *die_name(Dwarf_Die *die)
 {
-	Dwarf_Attribute attr;
+	static const unsigned int attrs[] = {
+		DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name,
+	};
 	const char *name = NULL;
 
-	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attr) ||
-	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attr))
-		name = dwarf_text(&attr);
-	return name ? name : dwarf_text_name(die);
+	for (size_t i = 0; i < sizeof(attrs) / sizeof(attrs[0]) && !name; i++)
+		name = dwarf_text(attrs[i], die);
+	return name;
 }
 
 static size_t add_scope(struct unit *u, Dwarf_Die *die, bool inlined)
