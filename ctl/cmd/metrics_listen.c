@@ -7,10 +7,10 @@
 #include <errno.h>
 
 #include "base/err.h"
+#include "base/library.h"
 #include "cmd/metrics_listen.h"
 
 #if defined(WITH_MICROHTTPD) && !defined(MEMTAP_STATIC)
-#include <dlfcn.h>
 #include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,10 +44,7 @@ static struct {
 	__typeof__(MHD_destroy_response) *destroy;
 } mhd;
 
-static const struct {
-	const char *name;
-	void *to;		/* a pointer to it */
-} functions[] = {
+static const struct library_function functions[] = {
 	{ "MHD_start_daemon", &mhd.start_daemon },
 	{ "MHD_stop_daemon", &mhd.stop_daemon },
 	{ "MHD_lookup_connection_value", &mhd.lookup },
@@ -59,17 +56,9 @@ static const struct {
 
 static bool load_functions(void)
 {
-	void *lib = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL), *function;
+	static const char *const names[] = { "libmicrohttpd.so.12", NULL };
 
-	if (!lib)
-		return false;
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-		function = dlsym(lib, functions[i].name);
-		if (!function)
-			return false;
-		memcpy(functions[i].to, &function, sizeof(function));
-	}
-	return true;
+	return library_load(names, functions, sizeof(functions) / sizeof(functions[0]));
 }
 
 /* --- answers ------------------------------------------------------------------------- */

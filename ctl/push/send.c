@@ -3,11 +3,11 @@
  * Send a message by libcurl.  It is loaded only when needed: it pulls in OpenSSL and a dozen other
  * libraries, which would cost each command its start.
  */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/library.h"
 #include "push/send.h"
 
 #ifdef WITH_CURL
@@ -38,10 +38,7 @@ static struct {
 	__typeof__(curl_mime_data) *mime_data;
 } curl;
 
-static const struct {
-	const char *name;
-	void *to;		/* a pointer to it */
-} functions[] = {
+static const struct library_function functions[] = {
 	{ "curl_global_init", &curl.global_init },
 	{ "curl_easy_init", &curl.easy_init },
 	{ "curl_easy_cleanup", &curl.easy_cleanup },
@@ -73,19 +70,10 @@ struct sender {
 
 static bool load_functions(void)
 {
-	void *lib = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL), *function;
+	static const char *const names[] = { "libcurl.so.4", "libcurl-gnutls.so.4", NULL };
 
-	if (!lib)
-		lib = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
-	if (!lib)
-		return false;
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-		function = dlsym(lib, functions[i].name);
-		if (!function)
-			return false;
-		memcpy(functions[i].to, &function, sizeof(function));
-	}
-	return !curl.global_init(CURL_GLOBAL_DEFAULT);
+	return library_load(names, functions, sizeof(functions) / sizeof(functions[0])) &&
+	       !curl.global_init(CURL_GLOBAL_DEFAULT);
 }
 
 const char *send_missing(void)

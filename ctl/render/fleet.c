@@ -9,7 +9,7 @@
 #include "core/names.h"
 #include "render/fleet.h"
 #include "render/fleet_int.h"
-#include "report/cut.h"
+#include "report/report.h"
 
 #define ODD_ROWS	3	/* stacks that are shown of an odd host */
 
@@ -60,24 +60,12 @@ static void put_stack(const struct fleet_view *v, __u32 stack, const char *inden
 		const struct sym_frame f = fleet_frame(v->f, stack, i);
 
 		fputs(indent, out);
-		text_put(out, f.name ? f.name : fleet_frame_text(&f, buf), NULL);
+		text_put(out, f.name ? f.name : report_no_name(&f, buf), NULL);
 		fputc('\n', out);
 	}
 	for (size_t i = 0; i < NR_CUTS; i++)
 		if (flags & report_cuts[i].flag)
 			put_mark(report_cut_mark(&report_cuts[i], flags), indent, out);
-}
-
-const char *fleet_frame_text(const struct sym_frame *f, char buf[512])
-{
-	if (f->kernel)
-		return "[kernel]";
-	if (!f->object || !*f->object)
-		return "[unknown]";
-	if (*f->object == '[')
-		return f->object;
-	snprintf(buf, 512, "[%.400s+0x%llx]", f->object, (unsigned long long)f->addr);
-	return buf;
 }
 
 static void put_row_head(const struct fleet_view *v, const struct fleet_row *row,

@@ -7,9 +7,6 @@
 
 #define AMOUNT_LEN	64
 
-/* What stands for a frame without a name; of one that has none. */
-const char *fleet_frame_text(const struct sym_frame *f, char buf[512]);
-
 int render_fleet_diff_json(const struct fleet_view *v, FILE *out);
 int render_fleet_outliers_json(const struct fleet_view *v, FILE *out);
 

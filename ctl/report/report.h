@@ -362,6 +362,12 @@ struct report *report_make_diff(const struct snap *was, struct sym *was_sym,
 void report_free(struct report *r);
 
 /*
+ * What stands for the name of a frame that has none.  Where the kernel keeps is a secret, and
+ * reports go to files that others may read: only who asks for addresses gets them.
+ */
+const char *report_no_name(const struct sym_frame *f, char buf[512]);
+
+/*
  * The row of a section that is shown as number @i: ascending, the last one above the prompt;
  * where growth is the order, the first one is what grew most.
  */

@@ -127,11 +127,7 @@ __s64 report_frame(struct maker *m, const struct rframe *f)
 	return id;
 }
 
-/*
- * What stands for a name that is not known.  Where the kernel keeps is a secret, and
- * reports go to files that others may read: only who asks for addresses gets them.
- */
-static const char *no_name(const struct sym_frame *f, char buf[512])
+const char *report_no_name(const struct sym_frame *f, char buf[512])
 {
 	if (f->kernel)
 		return "[kernel]";
@@ -171,7 +167,7 @@ static int number_frames(struct maker *m, const struct sym_frame *frames, size_t
 		struct rframe f = { .sym = &frames[i], .ip = ip };
 		__s64 id;
 
-		f.text = frames[i].name ? frames[i].name : no_name(&frames[i], buf);
+		f.text = frames[i].name ? frames[i].name : report_no_name(&frames[i], buf);
 		id = report_frame(m, &f);
 		if (id < 0)
 			return id;

@@ -3,7 +3,6 @@
  * Load the module by libkmod.  libkmod is loaded only when needed: it pulls in libcrypto, which
  * costs as much start-up time as all other libraries, and few commands need it.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libkmod.h>
@@ -11,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/library.h"
 #include "session/insert_int.h"
 
 static struct {
@@ -29,10 +29,7 @@ static struct {
 	__typeof__(kmod_module_unref_list) *module_unref_list;
 } kmod;
 
-static const struct {
-	const char *name;
-	void *to;		/* a pointer to it */
-} functions[] = {
+static const struct library_function functions[] = {
 	{ "kmod_new", &kmod.new },
 	{ "kmod_unref", &kmod.unref },
 	{ "kmod_set_log_fn", &kmod.set_log_fn },
@@ -50,17 +47,9 @@ static const struct {
 
 static bool load_functions(void)
 {
-	void *lib = dlopen("libkmod.so.2", RTLD_NOW | RTLD_LOCAL), *function;
+	static const char *const names[] = { "libkmod.so.2", NULL };
 
-	if (!lib)
-		return false;
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-		function = dlsym(lib, functions[i].name);
-		if (!function)
-			return false;
-		memcpy(functions[i].to, &function, sizeof(function));
-	}
-	return true;
+	return library_load(names, functions, sizeof(functions) / sizeof(functions[0]));
 }
 
 /* What is wrong is told by errno; libkmod shall not add words of its own. */

@@ -5,6 +5,18 @@
 # against JSON in $work/json.  To be sourced after check.sh.
 
 # shellcheck disable=SC2154
+# begin PROGRAM ARG...: $case is its process
+begin() {
+	start_until "$work/said" '^ready' "$@"
+	case=$started
+}
+end() {
+	kill "$case" 2> /dev/null
+	wait "$case" 2> /dev/null
+	case=''
+}
+
+# shellcheck disable=SC2154
 # held: each line that the program said, against kinds and holders in JSON
 held() {
 	python3 - "$work/json" "$work/said" <<-'PY'

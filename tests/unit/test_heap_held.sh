@@ -14,16 +14,6 @@ work=$(mktemp -d)
 case=''
 trap 'kill $case 2> /dev/null; rm -r "$work"' EXIT
 
-# begin PROGRAM ARG...: $case is its process
-begin() {
-	start_until "$work/said" '^ready' "$@"
-	case=$started
-}
-end() {
-	kill "$case" 2> /dev/null
-	wait "$case" 2> /dev/null
-	case=''
-}
 # look NAME OPTION...: all of it, as JSON that is described
 look() {
 	local name=$1

@@ -20,15 +20,6 @@ if ! command -v musl-gcc > "$work/out"; then
 	checked
 	exit
 fi
-begin() {
-	start_until "$work/said" '^ready' "$@"
-	case=$started
-}
-end() {
-	kill "$case" 2> /dev/null
-	wait "$case" 2> /dev/null
-	case=''
-}
 # look NAME SOURCE...: all of it, as JSON that is described
 look() {
 	local name=$1
