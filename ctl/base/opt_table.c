@@ -627,6 +627,8 @@ const struct opt_def opt_table[] = {
 	    "use up to SIZE bytes for rows (default 512M)"),
 	OPT(0, "max-mem", "SIZE", OPT_HEAP, size, max_mem,
 	    "--retained: use at most SIZE bytes beside the copy"),
+	OPT(0, "retained", NULL, OPT_LEAKS, flag, retained,
+	    "say what blocks are and what holds them; pauses"),
 	OPT(0, "max-pause", "MS", OPT_LEAKS, millis_some, max_pause,
 	    "--unreachable: pause for at most MS: 1000 (default), 2s"),
 	OPT(0, "max-pause", "MS", OPT_HEAP, millis_some, max_pause,

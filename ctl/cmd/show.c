@@ -225,7 +225,7 @@ static void take_room(struct show *s, struct render_opts *r, __s32 pid)
 static void leaks_opts(struct show *s, struct render_opts *r, bool final)
 {
 	struct leaks_run *l = s->leaks;
-	const bool at_end = final && s->launched, looked = at_end || s->o->reach;
+	const bool at_end = final && s->launched, looked = at_end || leaks_looks(s->o);
 
 	leaks_use_known(l);
 	r->rows.suppress = l->suppress;
@@ -239,7 +239,7 @@ static void leaks_opts(struct show *s, struct render_opts *r, bool final)
 	r->rows.looks = l->looks;
 	r->rows.nr_looks = l->nr_looks;
 	r->rows.looked_ns = s->looked_ns;
-	if (looked && !s->o->show_reachable)
+	if (looked && !s->o->show_reachable && !s->o->retained)
 		r->rows.leak_kinds = LEAKS_LOST;
 	if (!s->o->older_given)
 		r->rows.older_ms = at_end ? 0 : OLDER_MS;

@@ -511,6 +511,23 @@ int heap_look_core(struct heap_look *l, struct core *c, bool mark, const struct 
 	return err;
 }
 
+int heap_look_copied(struct heap_look *l, pid_t pid, struct copy *c, const struct held_ask *ask)
+{
+	struct job j = { .out = l, .stop = true };
+	int err;
+
+	*l = (struct heap_look){ .pid = pid, .tid = maps_thread(pid), .ask = *ask, .copy = c,
+				 .tries = 1 };
+	j.pid = l->tid;
+	l->live = image_of_process(l->tid);
+	l->image = &l->live;
+	limit_oom_first(true);
+	err = look(&j, NULL, 0);
+	limit_oom_first(false);
+	l->copy = NULL;
+	return err;
+}
+
 int heap_look_running(struct heap_look *l, pid_t pid, __u64 max_ns)
 {
 	*l = (struct heap_look){ .pid = pid, .tid = maps_thread(pid) };

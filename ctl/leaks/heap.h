@@ -79,6 +79,11 @@ int heap_look_running(struct heap_look *l, pid_t pid, __u64 max_ns);
  * The same of a file, which is needed until @l is freed.  -ENOENT: no glibc's malloc.
  */
 int heap_look_core(struct heap_look *l, struct core *c, bool mark, const struct held_ask *ask);
+/*
+ * The same of a copy that somebody else made and keeps, of process @pid as it stood.  -ENOENT: no
+ * malloc that is read; the copy may have caught it in the middle of a call: see heap.complete.
+ */
+int heap_look_copied(struct heap_look *l, pid_t pid, struct copy *c, const struct held_ask *ask);
 void heap_look_free(struct heap_look *l);
 
 void python_look_free(struct python *py);	/* held_python.c */

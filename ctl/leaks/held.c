@@ -49,6 +49,7 @@ struct find {
 	__u32 *order;			/* by number of a kind: that of its row */
 	/* holders */
 	__u32 *at;			/* by number: who holds it in the end; then its node */
+	__u32 *wanted;			/* as ask->blocks: their chunks, or GRAPH_NONE */
 	struct ids node_ids;
 	size_t room_nodes, room_holders, room_names;
 	struct ids name_ids;
@@ -507,12 +508,75 @@ static int sort_nodes(struct held *h)
 	return 0;
 }
 
+/* ---- of some blocks, each by itself ---- */
+
+/* Which they are; later this cannot be looked up any more. */
+static int find_wanted(struct find *f)
+{
+	const size_t nr = f->ask->nr_blocks;
+
+	if (!nr)
+		return 0;
+	f->wanted = calloc(nr, sizeof(*f->wanted));
+	f->out->of = calloc(nr, sizeof(*f->out->of));
+	if (!f->wanted || !f->out->of)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		const __u32 chunk = graph_at(&f->g, f->ask->blocks[i]);
+		const bool is_it = chunk != GRAPH_NONE && graph_is_block(&f->g, chunk) &&
+				   graph_addr(&f->g, chunk) == f->ask->blocks[i];
+
+		f->wanted[i] = is_it ? chunk : GRAPH_NONE;
+		f->out->of[i].kind = is_it ? f->order[f->kinds.of[chunk]] : HELD_HOLDER;
+		f->out->of[i].holder = HELD_HOLDER;
+	}
+	return 0;
+}
+
+static __u32 lost_holder(const struct held *h)
+{
+	for (size_t i = h->nr_holders; i-- > 0;)
+		if (h->holders[i].what == HOLDER_LOST)
+			return (__u32)i;
+	return HELD_HOLDER;
+}
+
+static int tell_wanted(struct find *f)
+{
+	const struct held_node *nodes = f->out->nodes;
+	const __u32 lost = lost_holder(f->out);
+	__u32 *holder;
+
+	if (!f->wanted)
+		return 0;
+	holder = calloc(f->g.nr_chunks + 1UL, sizeof(*holder));
+	if (!holder)
+		return -ENOMEM;
+	for (__u32 i = 0; i < f->g.nr_chunks; i++)
+		holder[i] = lost;
+	for (__u32 v = 1; v < f->g.nr; v++) {
+		__u32 at = f->at[v];
+
+		while (nodes[at].kind != HELD_HOLDER)
+			at = nodes[at].parent;
+		if (f->g.node[v] < f->g.nr_chunks)
+			holder[f->g.node[v]] = nodes[at].holder;
+	}
+	for (size_t i = 0; i < f->ask->nr_blocks; i++)
+		if (f->wanted[i] != GRAPH_NONE)
+			f->out->of[i].holder = holder[f->wanted[i]];
+	free(holder);
+	return 0;
+}
+
 static int find_holders(struct find *f)
 {
 	struct held_node first = { .kind = HELD_HOLDER, .holder = HELD_HOLDER };
 	__u32 several[NR_GRAPH_TIERS] = { 0 }, *roots;
-	int err = graph_search(&f->g);
+	int err = find_wanted(f);
 
+	if (!err)
+		err = graph_search(&f->g);
 	if (!err)
 		err = graph_dominate(&f->g);
 	if (err)
@@ -530,6 +594,8 @@ static int find_holders(struct find *f)
 		err = add_held(f, roots, several);
 	if (!err)
 		err = add_lost(f);
+	if (!err)
+		err = tell_wanted(f);
 	if (!err) {
 		sum_up(f->out);
 		err = sort_nodes(f->out);
@@ -725,6 +791,7 @@ int held_find(const struct held_input *in, const struct held_ask *ask, struct he
 		ids_free(&f->name_ids);
 		free(f->order);
 		free(f->at);
+		free(f->wanted);
 	}
 	free(f);
 	if (err) {
@@ -753,6 +820,7 @@ void held_free(struct held *h)
 	for (size_t i = 0; i < h->nr_names; i++)
 		free(h->names[i]);
 	free(h->names);
+	free(h->of);
 	free(h->kinds);
 	free(h->holders);
 	free(h->nodes);

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 #include <linux/types.h>
 
@@ -16,6 +17,9 @@ struct held_ask {
 	const char *path;		/* an address, or a part of a kind's name; or NULL */
 	__u64 max_mem;			/* bytes for that; 0: no limit */
 	bool progress;			/* of many blocks, say what is done */
+	/* with holders: these addresses of blocks, of which it is told in .of */
+	const __u64 *blocks;
+	size_t nr_blocks;
 };
 
 struct held_kind {
@@ -70,6 +74,11 @@ struct held_node {
 
 #define HELD_HOLDER	0xffffffffU
 
+/* A block: its kind, and the holder that keeps it; both HELD_HOLDER: none has that address. */
+struct held_of {
+	__u32 kind, holder;
+};
+
 struct held_step {
 	__u32 kind;			/* or HELD_HOLDER: .holder */
 	struct holder holder;
@@ -92,6 +101,7 @@ struct held {
 	size_t nr_nodes;
 	char **names;			/* of attributes */
 	size_t nr_names;
+	struct held_of *of;		/* as ask.blocks */
 	/* asked for a path */
 	bool has_path;
 	struct held_step *steps;	/* from a holder to the block; none: nothing leads there */
@@ -102,5 +112,10 @@ struct held {
 
 void held_free(struct held *h);
 const char *held_kind_name(const struct held *h, __u32 kind);
+
+/* held_words.c: "global `table` in server (server.c:41)"; malloc'ed, or NULL */
+char *held_holder_text(const struct holder *h);
+/* "attribute `table`: dict", or the name of the kind alone */
+void held_put_node(const struct held *h, const struct held_node *n, FILE *out);
 
 #endif

@@ -8,6 +8,7 @@
  *	held_frames.c	frames of the threads' stacks
  *	held_names.c	classes and symbols that first words point to
  *	held_python.c	the interpreter of Python, if there is one
+ *	held_words.c	holders, as text
  *	objects.c	mapped files, and their symbols
  */
 #include "elf/symbols.h"

@@ -322,7 +322,7 @@ static int give(const struct reach_process *p, struct snap_reach **found, size_t
 	for (size_t i = 0; i < p->nr; i++)
 		(*found)[i] = (struct snap_reach){ p->blocks[i].addr, p->space,
 						   is_librarys(p, &p->blocks[i]) ?
-						   REACH_REACHABLE : p->blocks[i].class, 0 };
+						   REACH_REACHABLE : p->blocks[i].class, 0, 0 };
 	*nr = p->nr;
 	return 0;
 }
@@ -462,6 +462,11 @@ void reach_process_use(struct reach_process *p, struct copy *c)
 	p->layout = copy_layout(c);
 	p->memory.copy = copy_pages(c);
 	p->left_out = copy_told(c)->swapped;
+}
+
+void reach_process_used(struct reach_process *p, struct copy *c)
+{
+	copy_give_layout(c, &p->layout);
 }
 
 void reach_process_resident(struct reach_process *p)

@@ -42,6 +42,8 @@ int reach_process_new(const struct snap *s, __u32 space, pid_t pid, pid_t tid,
 struct copy;
 
 void reach_process_use(struct reach_process *p, struct copy *c);
+/* Gives the layout back, for who else reads the copy. */
+void reach_process_used(struct reach_process *p, struct copy *c);
 /*
  * May be called once.  -ESRCH: it ended meanwhile, nothing is known; -ETIMEDOUT: see
  * below.  Of a copy: -EAGAIN: constants of its files were needed, and are gone; -ENXIO: it has

@@ -27,6 +27,7 @@
 int leaks_check_totals(const struct opts *o, const char *cmd)
 {
 	const char *not = o->show_allocs ? "show-allocs" : o->reach ? "unreachable" :
+			  o->retained ? "retained" :
 			  o->changed ? "changed" : o->increased ? "increased" :
 			  o->older_given ? "older" : o->since_mark ? "since-mark" :
 			  o->between ? "between" : NULL;
@@ -180,6 +181,7 @@ void leaks_free(struct leaks_run *r)
 	free(r->spec_found);
 	free(r->reach);
 	free(r->live);
+	free(r->helds);
 	free(r->looks);
 	free(r->residents);
 	suppress_free(r->suppress);
@@ -383,6 +385,8 @@ size_t leaks_notes(struct leaks_run *r, char (*notes)[LEAKS_TEXT], size_t room)
 		snprintf(notes[nr++], LEAKS_TEXT, "%s", r->look);
 	if (r->look[0] && r->left[0] && nr < room)
 		snprintf(notes[nr++], LEAKS_TEXT, "%s", r->left);
+	if (r->held_why[0] && nr < room)
+		snprintf(notes[nr++], LEAKS_TEXT, "%s", r->held_why);
 	if (r->go && nr < room)
 		snprintf(notes[nr++], LEAKS_TEXT, "this is a Go program: " NO_GO);
 	if (r->late && nr < room)

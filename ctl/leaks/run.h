@@ -77,6 +77,8 @@ struct leaks_run {
 	__u32 died_space;		/* in this address space */
 	struct snap_reach *live;	/* what --unreachable showed of those that go on */
 	size_t nr_live;
+	struct snap_held *helds;	/* --retained: .held of .live */
+	size_t nr_helds;
 	struct leaks_resident *residents;
 	size_t nr_residents, room_residents;
 	__u64 resident_ns;		/* so long it took for those that live */
@@ -86,6 +88,7 @@ struct leaks_run {
 	char left[LEAKS_TEXT];		/* what was not looked at, for the foot */
 	char look[LEAKS_TEXT];		/* a line about it for the foot, */
 	char look_why[LEAKS_TEXT];	/* or why there is nothing */
+	char held_why[LEAKS_TEXT];	/* why kinds and holders are not known */
 	const char *no_kinds;		/* why they did not */
 	bool foreign;			/* some of 32 bits */
 	bool go;			/* a Go program, with some C linked to it */
@@ -151,12 +154,26 @@ int leaks_set_kinds(struct leaks_run *r, struct snap *s);
  * run_look.c: --unreachable: which blocks of those that run can still be reached; they are
  * stopped meanwhile.  @launched: the program that was started here, or 0.
  */
+static inline bool leaks_looks(const struct opts *o)
+{
+	return o->reach || o->retained;
+}
+
 int leaks_look_check(const struct opts *o, const char *cmd);	/* exit status */
 /* Can they be stopped, and read?  Exit status. */
 int leaks_look_begin(struct leaks_run *r, pid_t launched);
 void leaks_look_live(struct leaks_run *r, pid_t launched);
 /* What was seen is not true any more. */
 void leaks_look_forget(struct leaks_run *r);
+
+/*
+ * run_held.c: of these blocks of a process what they are, and what holds them, into .held of each:
+ * r->helds.  @c as it was copied, while the process stood.  Why not: r->held_why.
+ */
+struct copy;
+
+void leaks_find_held(struct leaks_run *r, pid_t pid, struct copy *c, struct snap_reach *found,
+		     size_t nr);
 
 /* run_trace.c: --trace */
 struct leaks_trace;

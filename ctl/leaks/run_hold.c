@@ -128,6 +128,8 @@ int leaks_set_kinds(struct leaks_run *r, struct snap *s)
 	pthread_mutex_lock(&r->lock);
 	err = snap_set_kinds(s, r->live, r->nr_live);
 	if (!err)
+		err = snap_set_held(s, r->helds, r->nr_helds, r->live, r->nr_live);
+	if (!err)
 		err = snap_set_kinds(s, r->reach, r->nr_reach);
 	pthread_mutex_unlock(&r->lock);
 	return err;

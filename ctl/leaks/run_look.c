@@ -32,19 +32,24 @@ static __u64 max_pause(const struct leaks_run *r)
 	return (r->o->max_pause ? r->o->max_pause : MAX_PAUSE_MS) * MS;
 }
 
+static const char *option(const struct opts *o)
+{
+	return o->retained ? "retained" : "unreachable";
+}
+
 int leaks_look_check(const struct opts *o, const char *cmd)
 {
-	if (!o->reach && !o->max_pause && !o->swapped)
+	if (!leaks_looks(o) && !o->max_pause && !o->swapped)
 		return 0;
-	if (!o->reach)
-		return usage_error(cmd, "--%s needs --unreachable",
+	if (!leaks_looks(o))
+		return usage_error(cmd, "--%s needs --unreachable or --retained",
 				   o->max_pause ? "max-pause" : "swapped");
 	if (!o->pids.nr && !o->argv)
-		return usage_error(cmd, "--unreachable stops and reads processes: name them with "
-					"-p PID");
+		return usage_error(cmd, "--%s stops and reads processes: name them with -p PID",
+				   option(o));
 	if (o->sample_bytes || o->sample_rate > 1 || !leaks_all_followed(o))
-		return usage_error(cmd, "--unreachable needs all blocks: leave out --sample-bytes, "
-					"--sample-rate, --min-size, --max-size and --obj");
+		return usage_error(cmd, "--%s needs all blocks: leave out --sample-bytes, "
+					"--sample-rate, --min-size, --max-size and --obj", option(o));
 	return 0;
 }
 
@@ -108,6 +113,8 @@ static int find_out(struct look *l, struct snap *s, const struct reach_regs *reg
 	l->bytes = reach_process_bytes(p);
 	if (!err && !l->stop)
 		reach_process_left(p, &l->left);
+	if (l->copy)
+		reach_process_used(p, l->copy);
 	reach_process_free(p);
 	if (!err)
 		add_alloc_times(s, l->found, l->nr);
@@ -145,8 +152,8 @@ static int scan(struct look *l, const struct reach_regs *regs, __u64 deadline)
 
 static int look_stopped(struct look *l, __u64 deadline)
 {
-	struct reach_regs regs = { .read = stopped_regs, .vectors = stopped_vectors,
-				   .lives = true };
+	struct reach_regs regs = { .read = stopped_regs, .base = stopped_base,
+				   .vectors = stopped_vectors, .lives = true };
 	struct stopped *stopped;
 	int err;
 
@@ -363,6 +370,8 @@ static int look_at_copy(struct look *l)
 	err = find_out(l, s, NULL, 0);
 	l->bytes = copy_told(l->copy)->again;
 	snap_free(s);
+	if (!err && l->r->o->retained)
+		leaks_find_held(l->r, l->pid, l->copy, l->found, l->nr);
 	if (!err && first)
 		say_left(l->r, &copy_told(l->copy)->left);
 	return err;
@@ -403,6 +412,16 @@ static const char *why_held(int err)
 	}
 }
 
+/* What is read where it is cannot be walked for holders: that takes too long. */
+static void say_no_copy(struct leaks_run *r, const struct look *l)
+{
+	const size_t len = strlen(r->held_why);
+
+	if (r->o->retained && !l->copy)
+		snprintf(r->held_why + len, LEAKS_TEXT - len, "%skinds and holders are not known "
+			 "of process %d: it was not copied", len ? "; " : "", l->pid);
+}
+
 static void look_at(struct leaks_run *r, pid_t pid)
 {
 	struct look l;
@@ -434,6 +453,7 @@ static void look_at(struct leaks_run *r, pid_t pid)
 	if (err) {
 		say_why(r, &l);
 	} else {
+		say_no_copy(r, &l);
 		report_result(r, &l);
 		keep(r, &l);
 	}
@@ -444,13 +464,14 @@ void leaks_look_forget(struct leaks_run *r)
 {
 	pthread_mutex_lock(&r->lock);
 	r->nr_live = r->nr_looks = 0;
-	r->look[0] = r->look_why[0] = '\0';
+	r->nr_helds = 0;
+	r->look[0] = r->look_why[0] = r->held_why[0] = '\0';
 	pthread_mutex_unlock(&r->lock);
 }
 
 void leaks_look_live(struct leaks_run *r, pid_t launched)
 {
-	if (!r->o->reach)
+	if (!leaks_looks(r->o))
 		return;
 	leaks_look_forget(r);
 	pthread_mutex_lock(&r->lock);
@@ -466,19 +487,19 @@ void leaks_look_live(struct leaks_run *r, pid_t launched)
 
 int leaks_look_begin(struct leaks_run *r, pid_t launched)
 {
-	for (size_t i = 0; r->o->reach && !launched && i < r->o->pids.nr; i++) {
+	for (size_t i = 0; leaks_looks(r->o) && !launched && i < r->o->pids.nr; i++) {
 		const pid_t pid = (pid_t)r->o->pids.at[i], tracer = stopped_by(pid);
 		char exe[32];
 
 		if (tracer)
 			return fail_text("process %d is traced by process %d and cannot be "
-					 "stopped for --unreachable: end the tracer first, or "
-					 "leave --unreachable out",
-					 pid, tracer);
+					 "stopped for --%s: end the tracer first, or leave "
+					 "--%s out", pid, tracer, option(r->o), option(r->o));
 		snprintf(exe, sizeof(exe), "/proc/%d/exe", pid);
 		if (leaks_is_of_32_bits(exe))
-			return fail_text("process %d is a 32-bit program, which --unreachable "
-					 "cannot examine; leave --unreachable out", pid);
+			return fail_text("process %d is a 32-bit program, which --%s cannot "
+					 "examine; leave --%s out", pid, option(r->o),
+					 option(r->o));
 	}
 	return 0;
 }

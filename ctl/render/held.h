@@ -22,12 +22,6 @@ void json_held(struct json *j, const struct held *h, const struct held_show *s);
 int render_held_flame(const struct held *h, const char *title, const char *subtitle,
 		      const char *command, FILE *out);
 
-/* held_words.c: "global `table` in server (server.c:41)"; malloc'ed, or NULL */
-char *held_holder_text(const struct holder *h);
-
-/* "attribute `table`: dict", or the name of the kind alone */
-void held_put_node(const struct held *h, const struct held_node *n, FILE *out);
-
 /* ---- held_grow.c: between two looks ---- */
 
 struct held_row {

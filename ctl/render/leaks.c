@@ -221,6 +221,56 @@ static void put_suppression(const struct report *r, const struct rrow *row, FILE
 	suppression_put(&s, out);
 }
 
+#define HELDS		4		/* kinds and holders of a row that are told one by one */
+
+static void put_held_sum(__u64 blocks, __u64 bytes, FILE *out)
+{
+	char n[TEXT_LEN], text[TEXT_LEN];
+
+	fprintf(out, ": %s in %s block%s\n", text_bytes(text, (__s64)bytes, false),
+		text_count(n, blocks), text_s(blocks));
+}
+
+/* "-- Session, held by global `table` in server", with numbers where it is not all of them */
+static void put_helds(const struct report *r, const struct rrow *row, FILE *out)
+{
+	__u64 blocks = 0, bytes = 0, more = 0, more_bytes = 0;
+	size_t nr = 0;
+
+	for (__u32 i = row->leak->held; i; i = r->leaks->helds[i - 1].next, nr++) {
+		const struct rheld *h = &r->leaks->helds[i - 1];
+		const struct snap_held *of = &r->snap->helds[h->held];
+
+		blocks += h->blocks;
+		bytes += h->bytes;
+		if (nr >= HELDS) {
+			more += h->blocks;
+			more_bytes += h->bytes;
+			continue;
+		}
+		fputs("\t\t-- ", out);
+		text_put(out, of->kind, NULL);
+		fputs(", held by ", out);
+		text_put(out, of->holder, NULL);
+		if (h->blocks == row->count)
+			fputc('\n', out);
+		else
+			put_held_sum(h->blocks, h->bytes, out);
+	}
+	if (more) {
+		fprintf(out, "\t\t-- %zu more kind%s and holder%s", nr - HELDS,
+			text_s(nr - HELDS), text_s(nr - HELDS));
+		put_held_sum(more, more_bytes, out);
+	}
+	if (r->snap->held && row->event == RLEAKS_HEAP && row->count > blocks) {
+		fputs("\t\t-- kind and holder not known", out);
+		if (blocks)
+			put_held_sum(row->count - blocks, row->sum - bytes, out);
+		else
+			fputc('\n', out);
+	}
+}
+
 static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 {
 	const bool sampled = leaks_sampled(r->snap) && row->event != RLEAKS_MAPPINGS;
@@ -247,6 +297,7 @@ static void put_row(const struct report *r, const struct rrow *row, FILE *out)
 		fprintf(out, ", the oldest for %s", text_ns(age, age_of(r, row->leak->birth)));
 	fputc('\n', out);
 	put_stack(r, leaks_kernel(r->snap) ? row->kstack : row->ustack, out);
+	put_helds(r, row, out);
 	render_verdict(r, row->leak, out);
 	if (r->o->suppressions)
 		put_suppression(r, row, out);

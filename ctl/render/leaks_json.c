@@ -49,6 +49,22 @@ static void put_allocs(struct json *j, const struct report *r, __u32 list)
 	json_close(j, ']');
 }
 
+static void put_helds(struct json *j, const struct report *r, __u32 first)
+{
+	json_open(j, "held", '[');
+	for (__u32 i = first; i; i = r->leaks->helds[i - 1].next) {
+		const struct rheld *h = &r->leaks->helds[i - 1];
+
+		json_open(j, NULL, '{');
+		json_str(j, "kind", r->snap->helds[h->held].kind);
+		json_str(j, "holder", r->snap->helds[h->held].holder);
+		json_u64(j, "blocks", h->blocks);
+		json_u64(j, "bytes", h->bytes);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 static void put_verdict(struct json *j, const struct report *r, const struct rleak *l)
 {
 	const struct trend_verdict *v = &l->verdict;
@@ -149,6 +165,8 @@ void json_leaks_row(struct json *j, const struct report *r, const struct rrow *r
 		json_u64(j, "idle_ns", row->leak->idle_ns);
 		json_s64(j, "used", leaks_round(row->leak->used));
 	}
+	if (r->snap->held && row->event == RLEAKS_HEAP)
+		put_helds(j, r, row->leak->held);
 	put_verdict(j, r, row->leak);
 	if (r->leaks->list)
 		put_allocs(j, r, row->leak->list);

@@ -408,7 +408,7 @@ static int put_kinds(struct writer *w, const struct snap *s)
 	while (snap_next_block(&walk))
 		if (walk.kind != LEAK_UNKNOWN)
 			all[nr++] = (struct snap_reach){ walk.block->addr, walk.block->space,
-							 walk.kind, 0 };
+							 walk.kind, 0, 0 };
 	if (nr)
 		qsort(all, nr, sizeof(*all), cmp_reach);
 	for (size_t i = 0; !err && i < nr; i = next) {
@@ -416,6 +416,66 @@ static int put_kinds(struct writer *w, const struct snap *s)
 			if (all[next].space != all[i].space || all[next].kind != all[i].kind)
 				break;
 		err = put_reach(w, &all[i], next - i);
+	}
+	free(all);
+	return err;
+}
+
+/* ---- what they are, and what holds them ---- */
+
+static int cmp_held(const void *a, const void *b)
+{
+	const struct snap_reach *x = a, *y = b;
+
+	if (x->held != y->held)
+		return x->held < y->held ? -1 : 1;
+	return cmp_reach(a, b);
+}
+
+static int put_held(struct writer *w, const struct snap_held *of, const struct snap_reach *r,
+		    __u32 nr)
+{
+	const size_t len = sizeof(struct memtap_rec_held) + nr * sizeof(__u64);
+	struct memtap_rec_held *rec = calloc(1, len);
+
+	if (!rec)
+		return -ENOMEM;
+	wire_begin(rec, len, MEMTAP_REC_HELD, len);
+	rec->space = r->space;
+	rec->nr = nr;
+	strcpy(rec->kind, of->kind);
+	strcpy(rec->holder, of->holder);
+	for (__u32 i = 0; i < nr; i++)
+		rec->addr[i] = r[i].addr;
+	wire_sum_add(&w->sum, &rec->rec);
+	fwrite(rec, 1, len, w->f);
+	free(rec);
+	return 0;
+}
+
+static int put_helds(struct writer *w, const struct snap *s)
+{
+	struct snap_walk walk = { .snap = s };
+	struct snap_reach *all;
+	size_t nr = 0, next;
+	int err = 0;
+
+	if (!s->held)
+		return 0;
+	all = malloc((s->nr_blocks + 1) * sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	while (snap_next_block(&walk))
+		if (walk.held)
+			all[nr++] = (struct snap_reach){ walk.block->addr, walk.block->space, 0, 0,
+							 walk.held };
+	if (nr)
+		qsort(all, nr, sizeof(*all), cmp_held);
+	for (size_t i = 0; !err && i < nr; i = next) {
+		for (next = i + 1; next < nr && next - i < REACH_MAX; next++)
+			if (all[next].space != all[i].space || all[next].held != all[i].held)
+				break;
+		err = put_held(w, &s->helds[all[i].held - 1], &all[i], next - i);
 	}
 	free(all);
 	return err;
@@ -574,6 +634,8 @@ static int put_names(FILE *f, const struct snap *s, struct sym *sym,
 		err = put_ooms(&w, s, more, sym);
 	if (!err)
 		err = put_kinds(&w, s);
+	if (!err)
+		err = put_helds(&w, s);
 	if (!err)
 		err = put_spans(&w, s, more->spans);
 	if (!err)

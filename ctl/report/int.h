@@ -20,8 +20,9 @@ struct maker {
 	struct report r;		/* first: what others have is this */
 	struct sym *sym;
 	struct arena arena;
-	struct ids frame_ids, stack_ids, group_ids, row_ids;
-	size_t room_frames, room_stacks, room_groups, room_group_keys, room_rows, room_series;
+	struct ids frame_ids, stack_ids, group_ids, row_ids, held_ids;
+	size_t room_frames, room_stacks, room_groups, room_group_keys, room_rows, room_series,
+	       room_helds;
 	struct group_key *group_keys;
 	unsigned char *reclaimable;	/* by number in snap->caches: 1 + is it? 0: not asked */
 	__u32 *cache_groups;		/* the same: 1 + its group; NULL: labels are names alone */
@@ -98,6 +99,11 @@ int report_lived(struct maker *m, struct leaks_known *known);
 
 /* peak.c: rows of what snap->peaks has; -ENOMEM */
 int report_peaks(struct maker *m, struct leaks_known *known);
+
+/* held.c: this block is one of the row's, and it is known what holds it; -ENOMEM */
+int report_held_add(struct maker *m, struct rleak *leak, const struct snap_walk *w);
+/* When all were added. */
+void report_held_link(struct maker *m);
 
 /* leaks.c */
 int report_leaks_init(struct maker *m);

@@ -71,6 +71,8 @@ void report_leaks_free(struct maker *m)
 	free(m->r.leaks->mismatches);
 	free(m->r.leaks->free_patterns);
 	free(m->r.leaks->list);
+	free(m->r.leaks->helds);
+	ids_free(&m->held_ids);
 }
 
 /* ---- rows ---- */
@@ -297,7 +299,7 @@ static int add_to_row(struct maker *m, const struct snap_walk *w, const struct r
 		m->r.leaks->list[w->number] = (struct rblock){ b, row->leak->list };
 		row->leak->list = w->number + 1;
 	}
-	return 0;
+	return w->held ? report_held_add(m, row->leak, w) : 0;
 }
 
 static int make_row(struct maker *m, const struct snap_walk *w, double weight)
@@ -561,6 +563,7 @@ int report_leaks(struct maker *m)
 		err = report_lived(m, known);
 	if (!err)
 		err = report_peaks(m, known);
+	report_held_link(m);
 	count_lost(m);
 	for (size_t i = 0; m->r.o->trends && i < m->r.nr_rows; i++)
 		if (m->r.rows[i].leak && !m->r.rows[i].leak->gone &&

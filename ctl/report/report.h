@@ -158,6 +158,7 @@ struct rleak {
 					 * also by their caches */
 	__u64 allocs, alloc_bytes;	/* RLEAKS_TOTALS: all that its stack allocated */
 	__u32 list;			/* with show_allocs: number of an entry + 1 */
+	__u32 held;			/* its largest entry in rleaks.helds: number + 1; or 0 */
 	bool gone;			/* nothing of it lives; there was in the last report, or
 					 * in a part of the time */
 };
@@ -213,6 +214,14 @@ static inline __s64 report_growth(const struct rrow *row)
 {
 	return report_is_growth(row) ? row->sum : 0;
 }
+
+/* Of a row of live blocks: those that are of one kind and have one holder. */
+struct rheld {
+	struct rleak *leak;
+	__u32 held;			/* number in snap->helds */
+	__u32 next;			/* of the same row, with less bytes: number + 1; or 0 */
+	__u64 blocks, bytes;
+};
 
 /* The rows of one event; those shown are the last ones. */
 struct rsection {
@@ -296,6 +305,8 @@ struct rleaks {
 	__u64 known_frees;		/* and those that are suppressed, */
 	__u64 *free_patterns;		/* by suppression */
 	struct rblock *list;
+	struct rheld *helds;
+	size_t nr_helds;
 };
 
 /* Events by what became of their user stacks. */

@@ -31,6 +31,7 @@ bool snap_next_block(struct snap_walk *w)
 	w->number = (size_t)run->first + w->next;
 	w->block = &run->at[w->next++];
 	w->kind = s->kinds ? s->kinds[w->number] : LEAK_UNKNOWN;
+	w->held = s->held ? s->held[w->number] : 0;
 	return true;
 }
 
@@ -53,6 +54,9 @@ void snap_free(struct snap *s)
 		free(s->notes);
 		free(s->runs);
 		free(s->kinds);
+		free(s->helds);
+		free(s->held);
+		free(s->held_recs);
 		free(s->idle_ns);
 		free(s->extents);
 		free(s->spaces);

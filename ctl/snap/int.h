@@ -31,6 +31,7 @@ int snap_take_space(struct decoder *d, const struct memtap_rec *rec);
 int snap_take_cache(struct decoder *d, const struct memtap_rec *rec);
 int snap_take_mismatch(struct decoder *d, const struct memtap_rec *rec);
 int snap_take_reach(struct decoder *d, const struct memtap_rec *rec);
+int snap_take_held(struct decoder *d, const struct memtap_rec *rec);
 int snap_take_peaks(struct decoder *d, const struct memtap_rec *rec);
 int snap_take_peak(struct decoder *d, const struct memtap_rec *rec);
 int snap_index_live(struct snap *s, char *err);

@@ -71,6 +71,20 @@ int snap_take_reach(struct decoder *d, const struct memtap_rec *rec)
 	return 0;
 }
 
+int snap_take_held(struct decoder *d, const struct memtap_rec *rec)
+{
+	const struct memtap_rec_held *r = (const void *)rec;
+
+	if (r->nr > (rec->len - sizeof(*r)) / sizeof(r->addr[0]))
+		return snap_bad(d->err, -EBADMSG, "record %llu is too short for its %u addresses",
+				(unsigned long long)d->nr, r->nr);
+	if (!memchr(r->kind, 0, sizeof(r->kind)) || !memchr(r->holder, 0, sizeof(r->holder)))
+		return snap_bad(d->err, -EBADMSG, "record %llu: the name of a kind or a holder is "
+				"not terminated", (unsigned long long)d->nr);
+	d->s->held_recs[d->s->nr_held_recs++] = r;
+	return 0;
+}
+
 int snap_take_peaks(struct decoder *d, const struct memtap_rec *rec)
 {
 	const struct memtap_rec_peaks *r = (const void *)rec;
@@ -323,11 +337,49 @@ static int take_kinds(struct snap *s, char *err)
 		const struct memtap_rec_reach *r = s->reaches[i];
 
 		for (__u32 k = 0; k < r->nr; k++)
-			all[nr++] = (struct snap_reach){ r->addr[k], r->space, r->kind, 0 };
+			all[nr++] = (struct snap_reach){ .addr = r->addr[k], .space = r->space,
+							 .kind = r->kind };
 	}
 	ret = snap_set_kinds(s, all, nr);
 	free(all);
 	return ret ? snap_bad(err, ret, "not enough memory to decode it") : 0;
+}
+
+/* Those of one kind and holder that do not fit into one record follow each other. */
+static bool is_same_held(const struct snap_held *h, const struct memtap_rec_held *r)
+{
+	return !strcmp(h->kind, r->kind) && !strcmp(h->holder, r->holder);
+}
+
+static int take_helds(struct snap *s, char *err)
+{
+	struct snap_held *of = calloc(s->nr_held_recs + 1, sizeof(*of));
+	struct snap_reach *all;
+	size_t nr = 0, nr_of = 0;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < s->nr_held_recs; i++) {
+		nr += s->held_recs[i]->nr;
+		ret = check_space(s, "a HELD record", s->held_recs[i]->space, err);
+	}
+	all = calloc(nr + 1, sizeof(*all));
+	nr = 0;
+	for (size_t i = 0; !ret && all && of && i < s->nr_held_recs; i++) {
+		const struct memtap_rec_held *r = s->held_recs[i];
+
+		if (!nr_of || !is_same_held(&of[nr_of - 1], r)) {
+			strcpy(of[nr_of].kind, r->kind);
+			strcpy(of[nr_of++].holder, r->holder);
+		}
+		for (__u32 k = 0; k < r->nr; k++)
+			all[nr++] = (struct snap_reach){ .addr = r->addr[k], .space = r->space,
+							 .held = (__u32)nr_of };
+	}
+	if (!ret)
+		ret = all && of ? snap_set_held(s, of, nr_of, all, nr) : -ENOMEM;
+	free(of);
+	free(all);
+	return ret == -ENOMEM ? snap_bad(err, ret, "not enough memory to decode it") : ret;
 }
 
 const struct snap_extent *snap_extent(const struct snap *s, size_t number)
@@ -376,7 +428,9 @@ int snap_index_live(struct snap *s, char *err)
 	ret = check_rest(s, err);
 	if (!ret)
 		ret = check_blocks(s, err);
-	return ret ? ret : take_kinds(s, err);
+	if (!ret)
+		ret = take_kinds(s, err);
+	return ret || !s->nr_held_recs ? ret : take_helds(s, err);
 }
 
 /* ---- blocks ---- */
@@ -386,6 +440,19 @@ static int cmp_reach(const void *a, const void *b)
 	const struct snap_reach *x = a, *y = b;
 
 	return x->space != y->space ? cmp_u64(x->space, y->space) : cmp_u64(x->addr, y->addr);
+}
+
+/* Of @nr in order, the one that is about this block, or NULL. */
+static const struct snap_reach *find_reach(const struct snap_reach *r, size_t nr,
+					   const struct memtap_block *b)
+{
+	const struct snap_reach key = { .addr = b->addr, .space = b->space }, *found;
+
+	/* what an allocator maps may begin where its first block does */
+	if (b->flags & (MEMTAP_BLOCK_INNER | MEMTAP_BLOCK_KERNEL))
+		return NULL;
+	found = bsearch(&key, r, nr, sizeof(*r), cmp_reach);
+	return found && (!found->birth_ns || found->birth_ns == b->birth_ns) ? found : NULL;
 }
 
 int snap_set_kinds(struct snap *s, struct snap_reach *r, size_t nr)
@@ -400,15 +467,35 @@ int snap_set_kinds(struct snap *s, struct snap_reach *r, size_t nr)
 		return -ENOMEM;
 	qsort(r, nr, sizeof(*r), cmp_reach);
 	while (snap_next_block(&w)) {
-		const struct snap_reach key = { w.block->addr, w.block->space, 0, 0 },
-					*found;
+		const struct snap_reach *found = find_reach(r, nr, w.block);
 
-		/* what an allocator maps may begin where its first block does */
-		if (w.block->flags & (MEMTAP_BLOCK_INNER | MEMTAP_BLOCK_KERNEL))
-			continue;
-		found = bsearch(&key, r, nr, sizeof(*r), cmp_reach);
-		if (found && (!found->birth_ns || found->birth_ns == w.block->birth_ns))
+		if (found)
 			s->kinds[w.number] = found->kind;
+	}
+	return 0;
+}
+
+int snap_set_held(struct snap *s, const struct snap_held *of, size_t nr_of, struct snap_reach *r,
+		  size_t nr)
+{
+	struct snap_walk w = { .snap = s };
+
+	if (!nr || !nr_of)
+		return 0;
+	free(s->helds);
+	free(s->held);
+	s->nr_helds = nr_of;
+	s->helds = calloc(nr_of, sizeof(*of));
+	s->held = calloc(s->nr_blocks + 1, sizeof(*s->held));
+	if (!s->helds || !s->held)
+		return -ENOMEM;
+	memcpy(s->helds, of, nr_of * sizeof(*of));
+	qsort(r, nr, sizeof(*r), cmp_reach);
+	while (snap_next_block(&w)) {
+		const struct snap_reach *found = find_reach(r, nr, w.block);
+
+		if (found && found->held <= nr_of)
+			s->held[w.number] = found->held;
 	}
 	return 0;
 }

@@ -101,6 +101,13 @@ struct snap_reach {
 	__u32 space;
 	__u32 kind;			/* enum leak_kind */
 	__u64 birth_ns;
+	__u32 held;			/* what it is, and what holds it: number + 1 in a list of
+					 * these; 0: not known */
+};
+
+/* Of blocks: as of a HELD record. */
+struct snap_held {
+	char kind[MEMTAP_HELD_NAME], holder[MEMTAP_HELD_NAME];
 };
 
 /* What of a mapping is in memory, where somebody looked. */
@@ -136,6 +143,11 @@ struct snap {
 	size_t nr_extents;
 	__u8 *kinds;			/* enum leak_kind, by number of the block;
 					 * NULL: all unknown */
+	struct snap_held *helds;	/* in no order; */
+	__u32 *held;			/* by number of the block: number + 1; NULL: no block's */
+	size_t nr_helds;
+	const struct memtap_rec_held **held_recs;	/* what these came from, of a file */
+	size_t nr_held_recs;
 	struct memtap_rec_heap *heaps;	/* sorted by event */
 	struct memtap_rec_space *spaces; /* sorted by id */
 	struct memtap_rec_pending *pendings;	/* calls under way, in no order */
@@ -286,6 +298,7 @@ struct snap_walk {
 	__u32 next;			/* in it */
 	const struct memtap_block *block;
 	enum leak_kind kind;
+	__u32 held;			/* number + 1 in snap->helds; 0: not known */
 	size_t number;
 };
 
@@ -296,6 +309,9 @@ bool snap_next_block(struct snap_walk *w);
  * is ignored.  Sorts @r.  0 or -ENOMEM.
  */
 int snap_set_kinds(struct snap *s, struct snap_reach *r, size_t nr);
+/* The same, of those with .held, which is in @of; kinds stay as they are. */
+int snap_set_held(struct snap *s, const struct snap_held *of, size_t nr_of, struct snap_reach *r,
+		  size_t nr);
 
 /*
  * The names that a file brings for a user address: how many, the innermost first.  @era

@@ -1905,6 +1905,7 @@ struct memtap_rec {
 #define MEMTAP_REC_SAMPLE	73
 #define MEMTAP_REC_RECORDED	74
 #define MEMTAP_REC_HOST		80
+#define MEMTAP_REC_HELD		81
 
 #define MEMTAP_MAGIC		0x0a0d50415454454dULL	/* "METTAP\r\n" */
 
@@ -2582,6 +2583,25 @@ struct memtap_rec_reach {
 	__u32 kind;			/* MEMTAP_REACH_* */
 	__u32 nr;
 	__u32 reserved;
+	__aligned_u64 addr[];
+};
+
+#define MEMTAP_HELD_NAME	240
+
+/**
+ * struct memtap_rec_held - tool: live blocks of one kind, and with one holder
+ * @space:	as in a SPACE record
+ * @nr:		blocks
+ * @kind:	what they are, as `memtap heap` says it
+ * @holder:	what holds them, the same; both end with 0
+ * @addr:	as of a REACH record
+ */
+struct memtap_rec_held {
+	struct memtap_rec rec;
+	__u32 space;
+	__u32 nr;
+	char kind[MEMTAP_HELD_NAME];
+	char holder[MEMTAP_HELD_NAME];
 	__aligned_u64 addr[];
 };
 

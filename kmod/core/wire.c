@@ -35,6 +35,7 @@ static const u16 min_len[] = {
 	[MEMTAP_REC_FIELDS] = sizeof(struct memtap_rec_fields),
 	[MEMTAP_REC_SAMPLE] = sizeof(struct memtap_rec_sample),
 	[MEMTAP_REC_HOST] = sizeof(struct memtap_rec_host),
+	[MEMTAP_REC_HELD] = sizeof(struct memtap_rec_held),
 	[MEMTAP_REC_OOM] = offsetof(struct memtap_rec_oom, record.flags),
 };
 

@@ -499,6 +499,49 @@ static void end_with_kinds(void)
 	finish();
 }
 
+static void held(const char *kind, const char *holder, u32 nr, const u64 *addr)
+{
+	struct memtap_rec_held *r = record(MEMTAP_REC_HELD, sizeof(*r) + nr * 8);
+
+	r->space = 1;
+	r->nr = nr;
+	strcpy(r->kind, kind);
+	strcpy(r->holder, holder);
+	memcpy(r->addr, addr, nr * 8);
+	put(r);
+}
+
+/* --retained: of one stack all have one kind and holder, of another many, of a third none is known */
+static void scene_held(const char *dir)
+{
+	static const char *const kinds[] = {
+		"Session", "looks like a std::string's text", "points to vtable of \033[31mX at +8",
+		"24 bytes", "only zeros", "looks like text",
+	};
+	struct memtap_rec_space *s;
+	struct memtap_block b[16];
+
+	begin(dir, "leaks-held", LIVE);
+	accounts(1008, 900);
+	heaps(1008, 300000, 900, 250000);
+	for (u32 i = 0; i < 16; i++)
+		b[i] = block(0x1000 + 64 * i, 16 + 8 * i, 9000, i < 5 ? 20 : i < 14 ? 21 : 22);
+	blocks(b, 16);
+	s = space(1, MEMTAP_SPACE_START, 8, 4711);
+	grew(s, 132 * KIB, 132 * KIB, 60 * KIB);
+	put(s);
+	stacks();
+	common_tasks();
+	end();
+	put(record(MEMTAP_REC_TOOL, sizeof(struct memtap_rec)));
+	for (u32 i = 0; i < 13; i++)
+		held(i < 5 ? kinds[0] : kinds[i % 6], i < 5 || i % 2 ?
+		     "global `session_table` in server (server.c:41)" :
+		     "stack of thread 4711: main in server", 1, &b[i].addr);
+	end();
+	finish();
+}
+
 /* A launched program that ended; with a child whose memory nobody examined. */
 static void scene_ended(const char *dir, const char *name, bool kinds)
 {
@@ -1061,6 +1104,7 @@ int main(int argc, char **argv)
 	scene_ended(argv[1], "leaks-kinds", true);
 	scene_ended(argv[1], "leaks-ended", false);
 	scene_losses(argv[1]);
+	scene_held(argv[1]);
 	scene_hostile(argv[1]);
 	scene_empty(argv[1]);
 	scene_loader(argv[1]);

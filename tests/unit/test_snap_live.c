@@ -322,6 +322,60 @@ static void test_kinds_of_a_file(void)
 	is(tool_verdict(from), -EBADMSG, "or of one that there is not: %s", err);
 }
 
+static struct memtap_rec_held *add_held(const char *kind, const char *holder, u32 nr)
+{
+	struct memtap_rec_held *r = add(MEMTAP_REC_HELD, sizeof(*r) + 8 * nr);
+
+	r->space = 1;
+	r->nr = nr;
+	strcpy(r->kind, kind);
+	strcpy(r->holder, holder);
+	for (u32 i = 0; i < nr; i++)
+		r->addr[i] = 0x1000 + 16 * i;
+	return r;
+}
+
+static u32 held_of(const struct snap *s, size_t number)
+{
+	struct snap_walk w = { .snap = s };
+
+	while (snap_next_block(&w) && w.number != number)
+		;
+	return w.held;
+}
+
+static void test_holders_of_a_file(void)
+{
+	size_t from = tool_part();
+	struct snap *s;
+
+	add_held("Session", "global `table`", 1);
+	add_held("Session", "global `table`", 2)->addr[0] = 0x1020;
+	add_held("24 bytes", "nothing: unreachable", 1)->addr[0] = 0x10;
+	add_end(from);
+	if (!ok(!decode(stream_len, &s), "kinds and holders of a file decode: %s", err))
+		return;
+	is(s->nr_helds, 2, "records of one kind and holder are put together");
+	ok(held_of(s, 0) == 1 && held_of(s, 2) == 1, "their blocks have it");
+	ok(!strcmp(s->helds[0].kind, "Session") && !strcmp(s->helds[0].holder, "global `table`"),
+	   "by name");
+	is(snap_set_held(s, s->helds, 0, NULL, 0), 0, "nothing is set by nothing");
+	is(held_of(s, 0), 1, "and what was known stays");
+	snap_free(s);
+	from = tool_part();
+	add_held("a", "b", 1)->nr = 2;
+	is(tool_verdict(from), -EBADMSG, "a record without its addresses is refused: %s", err);
+	from = tool_part();
+	add_held("a", "b", 1)->space = 2;
+	is(tool_verdict(from), -EBADMSG, "one of an unknown space, too: %s", err);
+	from = tool_part();
+	memset(add_held("a", "b", 1)->kind, 'x', MEMTAP_HELD_NAME);
+	is(tool_verdict(from), -EBADMSG, "and one whose kind does not end: %s", err);
+	from = tool_part();
+	memset(add_held("a", "b", 1)->holder, 'x', MEMTAP_HELD_NAME);
+	is(tool_verdict(from), -EBADMSG, "or whose holder does not: %s", err);
+}
+
 /* ---- intervals ---- */
 
 static void add_both(u64 allocs, u64 count, u32 nr)
@@ -548,6 +602,7 @@ int main(void)
 	test_old_header();
 	test_kinds();
 	test_kinds_of_a_file();
+	test_holders_of_a_file();
 	test_difference();
 	test_calls_under_way();
 	test_many();

@@ -643,6 +643,11 @@ AT(memtap_rec_usym, line, 40);
 AT(memtap_rec_usym, era, 44);
 AT(memtap_rec_usym, text, 48);
 
+SIZE(memtap_rec_held, 496);
+AT(memtap_rec_held, space, 8);
+AT(memtap_rec_held, kind, 16);
+AT(memtap_rec_held, holder, 256);
+AT(memtap_rec_held, addr, 496);
 SIZE(memtap_rec_reach, 24);
 AT(memtap_rec_reach, rec, 0);
 AT(memtap_rec_reach, space, 8);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "render/held.h"
+#include "leaks/held.h"
 
 static void put_place(const struct holder *h, FILE *out)
 {
