@@ -380,6 +380,20 @@ static int check_huge(const struct cmd *cmd, const struct opts *o)
 	return name ? usage_error(cmd->name, "--%s: not with --huge", name) : 0;
 }
 
+static int check_rss(const struct cmd *cmd, const struct opts *o)
+{
+	if (o->max_pause && !o->retained)
+		return usage_error(cmd->name, "--max-pause needs --retained");
+	if (!o->retained)
+		return 0;
+	if (!o->pids.nr)
+		return usage_error(cmd->name, "--retained stops and reads processes: name them with "
+				   "-p PID");
+	if (o->by == BY_MAPPING)
+		return usage_error(cmd->name, "--retained and --by mapping exclude each other");
+	return 0;
+}
+
 static int check(const struct cmd *cmd, const struct question *q, const struct opts *o)
 {
 	const bool fixed = q->ask->events[0] || q->ask->picks;
@@ -389,6 +403,8 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 		ret = check_number(cmd, o);
 	if (!ret && fixed)
 		ret = check_program(cmd, o);
+	if (!ret && q->ask->rss)
+		ret = check_rss(cmd, o);
 	if (ret)
 		return ret;
 	if (q->ask->leaks || o->leaks) {

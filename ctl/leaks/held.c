@@ -510,10 +510,27 @@ static int sort_nodes(struct held *h)
 
 /* ---- of some blocks, each by itself ---- */
 
+static size_t nr_wanted(const struct find *f)
+{
+	return f->ask->each ? f->g.nr_chunks : f->ask->nr_blocks;
+}
+
+/* Its chunk, or GRAPH_NONE. */
+static __u32 wanted_at(const struct find *f, size_t i)
+{
+	const __u32 chunk = f->ask->each ? (__u32)i : graph_at(&f->g, f->ask->blocks[i]);
+
+	if (chunk == GRAPH_NONE || !graph_is_block(&f->g, chunk))
+		return GRAPH_NONE;
+	if (!f->ask->each && graph_addr(&f->g, chunk) != f->ask->blocks[i])
+		return GRAPH_NONE;
+	return chunk;
+}
+
 /* Which they are; later this cannot be looked up any more. */
 static int find_wanted(struct find *f)
 {
-	const size_t nr = f->ask->nr_blocks;
+	const size_t nr = nr_wanted(f);
 
 	if (!nr)
 		return 0;
@@ -522,12 +539,9 @@ static int find_wanted(struct find *f)
 	if (!f->wanted || !f->out->of)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
-		const __u32 chunk = graph_at(&f->g, f->ask->blocks[i]);
-		const bool is_it = chunk != GRAPH_NONE && graph_is_block(&f->g, chunk) &&
-				   graph_addr(&f->g, chunk) == f->ask->blocks[i];
-
-		f->wanted[i] = is_it ? chunk : GRAPH_NONE;
-		f->out->of[i].kind = is_it ? f->order[f->kinds.of[chunk]] : HELD_HOLDER;
+		f->wanted[i] = wanted_at(f, i);
+		f->out->of[i].kind = f->wanted[i] == GRAPH_NONE ? HELD_HOLDER :
+				     f->order[f->kinds.of[f->wanted[i]]];
 		f->out->of[i].holder = HELD_HOLDER;
 	}
 	return 0;
@@ -562,7 +576,7 @@ static int tell_wanted(struct find *f)
 		if (f->g.node[v] < f->g.nr_chunks)
 			holder[f->g.node[v]] = nodes[at].holder;
 	}
-	for (size_t i = 0; i < f->ask->nr_blocks; i++)
+	for (size_t i = 0; i < nr_wanted(f); i++)
 		if (f->wanted[i] != GRAPH_NONE)
 			f->out->of[i].holder = holder[f->wanted[i]];
 	free(holder);

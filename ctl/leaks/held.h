@@ -20,6 +20,7 @@ struct held_ask {
 	/* with holders: these addresses of blocks, of which it is told in .of */
 	const __u64 *blocks;
 	size_t nr_blocks;
+	bool each;			/* or all: .of is by number of heap.chunks */
 };
 
 struct held_kind {
@@ -101,7 +102,7 @@ struct held {
 	size_t nr_nodes;
 	char **names;			/* of attributes */
 	size_t nr_names;
-	struct held_of *of;		/* as ask.blocks */
+	struct held_of *of;		/* as ask.blocks, or each chunk; NULL: not asked for */
 	/* asked for a path */
 	bool has_path;
 	struct held_step *steps;	/* from a holder to the block; none: nothing leads there */

@@ -5,6 +5,7 @@
 /*
  *	held.c		from the heap to what is shown of it
  *	held_roots.c	roots, by the variables, threads and mappings where they are
+ *	held_tls.c	thread-local variables of libraries
  *	held_frames.c	frames of the threads' stacks
  *	held_names.c	classes and symbols that first words point to
  *	held_python.c	the interpreter of Python, if there is one
@@ -50,6 +51,8 @@ int objects_read(struct objects *o, const struct image *image, const struct layo
 void objects_free(struct objects *o);
 /* The file whose data or code is at @addr, or NULL; *@vaddr: the address there. */
 struct object *objects_find(struct objects *o, __u64 addr, __u64 *vaddr);
+/* The first one whose file's name begins so, or NULL. */
+struct object *objects_named(struct objects *o, const char *begin);
 /* The program itself, or NULL. */
 struct object *objects_program(struct objects *o);
 const char *object_name(const struct object *o);
@@ -85,8 +88,15 @@ struct root {
 	const struct elfsym_object *symbol;
 };
 
+/* What each thread has of a library: so many bytes, so far before the thread's own block. */
+struct tls_part {
+	__u64 offset, size;
+	__u64 inside;			/* an address in the library */
+};
+
 struct roots {
 	struct graph *g;
+	struct memory *memory;
 	const struct layout *l;
 	const struct heap *heap;
 	struct objects objects;
@@ -101,7 +111,17 @@ struct roots {
 	/* the last word of a variable without a name: where, in which object, and its root */
 	__u64 last_unnamed;
 	__u32 last_object, last_root;
+	struct tls_part *tls;		/* of libraries; the program's is known by its size */
+	size_t nr_tls, room_tls;
 };
+
+/*
+ * held_tls.c: fills in .tls, where a glibc's dynamic linker says it, and what it says fits.
+ * -ENOMEM
+ */
+int roots_find_tls(struct roots *r);
+/* Which of them is so far before a thread's own block, or NULL. */
+const struct tls_part *roots_tls_part(const struct roots *r, __u64 before);
 
 /* Adds all roots and their edges to @g: what is in @ranges, and what is not used of stacks. */
 struct held_input;

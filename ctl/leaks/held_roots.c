@@ -124,18 +124,23 @@ static __u32 of_variable(struct roots *r, const struct object *o, __u64 at, __u6
 	return root;
 }
 
-/* The program's variables of a thread lie just before its own block. */
+/* The program's variables of a thread lie just before its own block, those of libraries before. */
 static __u32 of_thread_local(struct roots *r, const struct thread *t, __u64 at)
 {
 	struct root key = { .what = HOLDER_THREAD_LOCAL, .object = NO_OBJECT, .tid = t->tid };
-	struct object *o = objects_program(&r->objects);
-	__u64 size = o && o->tls_size ? o->tls_size : 0;
+	const __u64 before = at < t->base ? t->base - at : 0;
+	const struct tls_part *part = before ? roots_tls_part(r, before) : NULL;
+	const struct object *o = objects_program(&r->objects);
+	__u64 size = o && o->tls_size ? o->tls_size : 0, vaddr;
 
 	if (size && o->tls_align && !(o->tls_align & (o->tls_align - 1)))
 		size = (size + o->tls_align - 1) & ~(o->tls_align - 1);
-	if (size && at < t->base && t->base - at <= size && o->symbols) {
-		key.symbol = elfsym_objects_find(o->symbols, ELFSYM_THREAD_LOCAL,
-						 size - (t->base - at));
+	if (part) {
+		o = objects_find(&r->objects, part->inside, &vaddr);
+		size = part->offset;
+	}
+	if (size && o && before && before <= size && o->symbols) {
+		key.symbol = elfsym_objects_find(o->symbols, ELFSYM_THREAD_LOCAL, size - before);
 		key.object = (__u32)(o - r->objects.at);
 		key.key = key.symbol ? key.symbol->vaddr : 0;
 	}
@@ -419,8 +424,10 @@ int roots_add(struct roots *r, struct graph *g, const struct held_input *in,
 	const struct ranges *unused = in->unused;
 	int err;
 
-	*r = (struct roots){ .g = g, .l = l, .heap = in->heap };
+	*r = (struct roots){ .g = g, .l = l, .heap = in->heap, .memory = in->memory };
 	err = objects_read(&r->objects, in->memory->image, l);
+	if (!err)
+		err = roots_find_tls(r);
 	if (!err && in->python && in->python->layout) {
 		r->python = in->python;
 		r->interpreter = find_interpreter(r);
@@ -445,6 +452,7 @@ void roots_free(struct roots *r)
 	free(r->frames);
 	free(r->by_sp);
 	free(r->by_base);
+	free(r->tls);
 	frame_rules_free(r->rules);
 	objects_free(&r->objects);
 	free(r->at);

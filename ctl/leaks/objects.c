@@ -124,6 +124,14 @@ struct object *objects_find(struct objects *o, __u64 addr, __u64 *vaddr)
 	return found;
 }
 
+struct object *objects_named(struct objects *o, const char *begin)
+{
+	for (size_t i = 0; i < o->nr; i++)
+		if (!strncmp(object_name(&o->at[i]), begin, strlen(begin)))
+			return opened(o, &o->at[i]);
+	return NULL;
+}
+
 struct object *objects_program(struct objects *o)
 {
 	for (size_t i = 0; i < o->nr; i++)

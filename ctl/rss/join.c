@@ -326,6 +326,16 @@ static __u32 kind_of(const struct rss_map *m, const struct rss_part *part)
 	return part->what == RSS_FOR_THREAD ? MEMTAP_FILE_THREAD : MEMTAP_FILE_MALLOC;
 }
 
+/* What is in it stands for a file. */
+static __u64 addr_of_name(struct joiner *j, const struct rss_process *p, __u32 *ids, __u32 name)
+{
+	__u32 *id = &ids[p->nr_paths + 1 + name];
+
+	if (!*id)
+		*id = put_file(j, p->names[name]);
+	return *id;
+}
+
 static __u64 addr_of(struct joiner *j, const struct rss_map *m, const struct rss_process *p,
 		     __u32 *ids, const struct rss_part *part, unsigned int marks)
 {
@@ -512,9 +522,11 @@ static void take_map(struct joiner *j, const struct visit *v, const struct rss_m
 		for (; run.page < last; run.page += run.nr) {
 			__u64 end = last;
 			const struct rss_part *part = rss_process_part(v->p, run.page, &end);
+			const struct rss_named *named = rss_process_named(v->p, run.page, &end);
 
 			run.nr = (__u32)(end - run.page);
-			take_run(j, v, &run, addr_of(j, m, v->p, ids, part, run.marks));
+			take_run(j, v, &run, named ? addr_of_name(j, v->p, ids, named->name) :
+				 addr_of(j, m, v->p, ids, part, run.marks));
 		}
 	}
 }
@@ -540,7 +552,7 @@ static int take_process(struct joiner *j, const struct rss_process *seen)
 	struct rss_process here = *seen;
 	const struct rss_process *p = &here;
 	struct visit v = { .p = p };
-	__u32 *ids = calloc(p->nr_paths + 1, sizeof(*ids));
+	__u32 *ids = calloc(p->nr_paths + 1 + p->nr_names, sizeof(*ids));
 
 	if (!ids)
 		return -ENOMEM;

@@ -394,3 +394,27 @@ void rss_process_for(const struct rss_process *p, struct rss_anon *to)
 	for (int i = 0; i < NR_RSS_FOR; i++)
 		to->things[i] += p->things[i];
 }
+
+const struct rss_named *rss_process_named(const struct rss_process *p, __u64 page, __u64 *end)
+{
+	size_t low = 0, high = p->nr_named;
+
+	while (low < high) {
+		const size_t at = low + (high - low) / 2;
+
+		if (p->named[at].page + p->named[at].nr <= page)
+			low = at + 1;
+		else
+			high = at;
+	}
+	if (low == p->nr_named)
+		return NULL;
+	if (p->named[low].page > page) {
+		if (*end > p->named[low].page)
+			*end = p->named[low].page;
+		return NULL;
+	}
+	if (*end > p->named[low].page + p->named[low].nr)
+		*end = p->named[low].page + p->named[low].nr;
+	return &p->named[low];
+}

@@ -457,6 +457,10 @@ void rss_process_free(struct rss_process *p)
 	free(p->paths);
 	free(p->maps);
 	free(p->runs);
+	for (size_t i = 0; i < p->nr_names; i++)
+		free(p->names[i]);
+	free(p->names);
+	free(p->named);
 	free(p->parts);
 	*p = (struct rss_process){ 0 };
 }

@@ -61,6 +61,12 @@ struct rss_part {
 	__u32 tid;			/* of a stack: whose it is; 0: not known */
 };
 
+/* What is in pages side by side: see names of a process. */
+struct rss_named {
+	__u64 page, nr;
+	__u32 name;
+};
+
 struct rss_anon {
 	__u64 pages[NR_RSS_FOR], things[NR_RSS_FOR];	/* arenas, blocks, stacks */
 };
@@ -77,6 +83,10 @@ struct rss_process {
 	char **paths;
 	size_t nr_maps, nr_runs, nr_parts, nr_paths;
 	size_t room_maps, room_runs, room_parts, room_paths;
+	/* anonymous pages of which somebody else knows what is in them: sorted, malloc'ed */
+	struct rss_named *named;
+	char **names;
+	size_t nr_named, nr_names;
 	__u64 things[NR_RSS_FOR];
 	__u64 rss, swap;		/* bytes, sums of smaps */
 	__u64 pss, uss;			/* shared pages divided among those that have them; none */
@@ -115,6 +125,8 @@ const struct rss_run *rss_process_run(const struct rss_process *p, __u64 page);
 int rss_process_parts(const struct rss_env *e, const char *proc, struct rss_process *p);
 /* Which part this page is in, or NULL; *end: as far as that holds, if it is less. */
 const struct rss_part *rss_process_part(const struct rss_process *p, __u64 page, __u64 *end);
+/* What is in this page, or NULL; *end as above. */
+const struct rss_named *rss_process_named(const struct rss_process *p, __u64 page, __u64 *end);
 /*
  * names.c: what is between two addresses, of a mapping without a name: "[malloc arena]".  False:
  * that is not known.

@@ -17,6 +17,7 @@
 
 #define HOLD_MS	60000
 #define MOST_HEAPS	8		/* processes, whose malloc is asked what it has */
+#define HELD_LINES	8		/* processes, of which it is told what pages have */
 
 struct watch_rss {
 	struct watch *watch;
@@ -32,6 +33,9 @@ struct watch_rss {
 	struct watch_rss_heap heap;
 	struct rss_sums sums;
 	__u32 flags;			/* MEMTAP_CFG_FILES, MAPPINGS: of the report */
+	const struct opts *retained;	/* --retained, or NULL; what came of it: */
+	char held[HELD_LINES][WATCH_OBJECTS_TEXT];
+	size_t nr_held;
 	__u64 lost;			/* faults that were not counted */
 	size_t unread;			/* processes that could not be looked at */
 };
@@ -103,7 +107,7 @@ static int look_then(pid_t pid, void *ctx)
 	return look_at(t->r, &t->r->then, (__u32)pid, 0);
 }
 
-static void look(struct watch_rss *r);
+static void look(struct watch_rss *r, bool at_end);
 
 /* A thread at its program's end waits until all was looked at. */
 static bool look_at_end(void *ctx)
@@ -116,7 +120,7 @@ static bool look_at_end(void *ctx)
 		any = true;
 		pthread_mutex_lock(&r->lock);
 		if (h.pid == r->launched && h.event < 64 && r->ends >> h.event & 1) {
-			look(r);
+			look(r, true);
 			r->ended = true;
 		}
 		pthread_mutex_unlock(&r->lock);
@@ -182,7 +186,8 @@ int watch_rss_begin(struct watch *w, const struct targets *targets, const struct
 
 	rss_env_begin(&r->env);
 	r->since = o->since;
-	if (o->by == BY_FILE)
+	r->retained = o->retained ? o : NULL;
+	if (o->by == BY_FILE || o->retained)
 		r->flags = MEMTAP_CFG_FILES;
 	else if (o->by == BY_MAPPING)
 		r->flags = MEMTAP_CFG_FILES | MEMTAP_CFG_MAPPINGS;
@@ -222,7 +227,20 @@ static int look_now(struct watch_rss *r, const struct snap *s)
 	return err;
 }
 
-static void look(struct watch_rss *r)
+/* At its end a process waits in a probe, and cannot be stopped. */
+static void look_into_pages(struct watch_rss *r, bool at_end)
+{
+	r->nr_held = 0;
+	for (size_t i = 0; r->retained && i < r->now.nr && r->nr_held < HELD_LINES; i++)
+		if (at_end)
+			snprintf(r->held[r->nr_held++], WATCH_OBJECTS_TEXT, "what pages of process "
+				 "%u have is not known at its end", r->now.at[i].pid);
+		else
+			watch_rss_held(&r->now.at[i], r->retained, r->env.page,
+				       r->held[r->nr_held++], WATCH_OBJECTS_TEXT);
+}
+
+static void look(struct watch_rss *r, bool at_end)
 {
 	struct snap *s;
 	char why[256];
@@ -244,6 +262,7 @@ static void look(struct watch_rss *r)
 	r->heap = (struct watch_rss_heap){ 0 };
 	for (size_t i = 0; r->now.nr <= MOST_HEAPS && i < r->now.nr; i++)
 		watch_rss_heap(&r->heap, &r->now.at[i], r->env.page);
+	look_into_pages(r, at_end);
 	snap_free(s);
 }
 
@@ -256,7 +275,7 @@ void watch_rss_look(struct watch *w)
 	pthread_mutex_lock(&r->lock);
 	/* at its end there was more than now */
 	if (!r->ended)
-		look(r);
+		look(r, false);
 	pthread_mutex_unlock(&r->lock);
 }
 
@@ -539,6 +558,8 @@ size_t watch_rss_footer(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEXT]
 	put_heap(w->rss, &l);
 	put_sources(w->rss, &l);
 	put_rest(w->rss, &l);
+	for (size_t i = 0; i < w->rss->nr_held; i++)
+		snprintf(next(&l), WATCH_OBJECTS_TEXT, "%s", w->rss->held[i]);
 	return l.nr;
 }
 

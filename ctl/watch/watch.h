@@ -190,6 +190,12 @@ struct watch_rss_heap {
 struct rss_process;
 /* Adds what @p has. */
 void watch_rss_heap(struct watch_rss_heap *to, const struct rss_process *p, unsigned int page);
+/*
+ * rss_held.c: --retained: what its pages have, into .named; it is stopped meanwhile.  Into @why a
+ * line for the foot: that, or why it is not known.
+ */
+void watch_rss_held(struct rss_process *p, const struct opts *o, unsigned int page, char *why,
+		    size_t len);
 size_t watch_rss_footer(const struct watch *w, char (*lines)[WATCH_OBJECTS_TEXT]);
 void watch_rss_end(struct watch *w);
 
