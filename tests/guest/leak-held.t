@@ -32,7 +32,7 @@ if what == "held":
             print("%d %d %s, held by %s" % (h["blocks"], h["bytes"], h["kind"], h["holder"]))
 else:
     all = sum(r["count"] for r in rows)
-    print(100 * sum(r["count"] for r in rows if sys.argv[4] in r.get("file", "")) // max(1, all))
+    print(100 * sum(r["count"] for r in rows if sys.argv[4] in r.get("path", "")) // max(1, all))
 END
 ask() { python3 "$T/ask" "$T/json" "$@"; }
 # what holds them, by the line where it is declared

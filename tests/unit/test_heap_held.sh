@@ -59,6 +59,32 @@ $tool heap "$case" -q --addresses --sort count --top 1 > "$work/page" 2>&1 &&
 check $? "most blocks first, with addresses"
 strip -o "$work/stripped" "$work/cases"
 
+# ---- what threads have ----
+
+end
+${CC:-cc} -g -O1 -fPIC -shared -DLIBRARY -o "$work/libheld_tls.so" tests/unit/held_tls.c &&
+	${CC:-cc} -g -O1 -pthread -o "$work/tls" tests/unit/held_tls.c -L"$work" -lheld_tls \
+		-Wl,-rpath,"$work"
+check $? "a program with a library, each with thread-local variables"
+begin "$work/tls"
+# of each thread, by each variable: its ten blocks
+cat > "$work/threads" << 'END'
+import json, sys
+d = json.load(open(sys.argv[1]))
+got = sorted((h["name"], h["object"], h["blocks"]) for h in d["holders"]
+             if h["what"] == "thread-local" and h.get("name", "").startswith("of_"))
+want = [("of_library", "libheld_tls.so", 10)] * 2 + [("of_program", "tls", 10)] * 2
+sys.exit(got != want and print(got) or got != want)
+END
+look "of libraries, too" --save "$work/saved"
+python3 "$work/threads" "$work/json"
+check $? "blocks of thread-local variables, by name and thread"
+$tool heap "$work/saved" --retained --json -q --top 0 > "$work/json" &&
+	python3 "$work/threads" "$work/json"
+check $? "also of a process that was saved"
+end
+begin "$work/cases"
+
 # ---- what grows ----
 
 $tool heap "$case" -q --retained --json --top 0 > "$work/before"
