@@ -154,6 +154,18 @@ static void sys_walk(void *p, struct pt_regs *regs, long nr)
 		count_walk(regs, false);
 }
 
+/* Calls that are seen at their entry and at their return, as memtap sees them */
+static int call_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	return !ours();
+}
+
+static int call_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	this_cpu_inc(events);
+	return 0;
+}
+
 /* What the kernel allocates; whatever the event's prototype, as memtap's own handler */
 static void kernel_empty(void *p)
 {
@@ -225,6 +237,7 @@ struct mode {
 	} kernel[2];
 	int (*entry)(struct uprobe_consumer *c, REGS);
 	int (*ret)(struct uprobe_consumer *c, unsigned long func, REGS);
+	const char *calls[2];		/* functions of the kernel */
 };
 
 static const struct mode modes[] = {
@@ -234,6 +247,7 @@ static const struct mode modes[] = {
 	{ "fault-hash", { { "page_fault_user", fault_hash } } },
 	{ "growth-empty", { { "sys_enter", sys_empty } } },
 	{ "growth-walk", { { "sys_enter", sys_walk } } },
+	{ "growth-probes", .calls = { "__x64_sys_brk", "ksys_mmap_pgoff" } },
 	{ "kernel-empty", { { "kmalloc", kernel_empty }, { "kmem_cache_alloc", kernel_empty } } },
 	{ "kernel-walk", { { "kmalloc", kernel_walk }, { "kmem_cache_alloc", kernel_walk } } },
 	{ "pairs-empty", { }, user_empty, user_return },
@@ -242,6 +256,7 @@ static const struct mode modes[] = {
 static const struct mode *mode = &modes[0];
 
 static struct tracepoint *attached[2];
+static struct kretprobe called[2];
 static struct path path;
 static struct place {
 	struct uprobe_consumer consumer;
@@ -275,6 +290,22 @@ static int attach_tracepoint(int i)
 	rc = tracepoint_probe_register(s.found, mode->kernel[i].probe, NULL);
 	if (!rc)
 		attached[i] = s.found;
+	return rc;
+}
+
+static int attach_call(int i)
+{
+	int rc;
+
+	if (!mode->calls[i])
+		return 0;
+	called[i] = (struct kretprobe){
+		.kp.symbol_name = mode->calls[i], .entry_handler = call_entry,
+		.handler = call_return, .maxactive = 64,
+	};
+	rc = register_kretprobe(&called[i]);
+	if (rc)
+		called[i].handler = NULL;
 	return rc;
 }
 
@@ -350,6 +381,9 @@ static void detach(void)
 		if (attached[i])
 			tracepoint_probe_unregister(attached[i], mode->kernel[i].probe, NULL);
 		attached[i] = NULL;
+		if (called[i].handler)
+			unregister_kretprobe(&called[i]);
+		called[i].handler = NULL;
 	}
 	tracepoint_synchronize_unregister();
 	take(&at_malloc);
@@ -381,6 +415,10 @@ static int set_mode(const char *text, const struct kernel_param *param)
 	rc = attach_tracepoint(0);
 	if (!rc)
 		rc = attach_tracepoint(1);
+	if (!rc)
+		rc = attach_call(0);
+	if (!rc)
+		rc = attach_call(1);
 	if (!rc)
 		rc = attach_user();
 	if (rc)
