@@ -43,7 +43,7 @@ static void set_summary(const struct snap *s, const struct opts *o, struct rende
 	r->rows.trends = !why;
 	if (why && *why)
 		r->no_kinds = why;
-	if (!o->show_reachable)
+	if (!o->show_reachable && !s->held)	/* --retained is about all */
 		r->rows.leak_kinds = LEAKS_LOST;
 }
 

@@ -49,7 +49,8 @@ int leaks_look_check(const struct opts *o, const char *cmd)
 				   option(o));
 	if (o->sample_bytes || o->sample_rate > 1 || !leaks_all_followed(o))
 		return usage_error(cmd, "--%s needs all blocks: leave out --sample-bytes, "
-					"--sample-rate, --min-size, --max-size and --obj", option(o));
+					"--sample-rate, --min-size, --max-size and --obj",
+				   option(o));
 	return 0;
 }
 
