@@ -253,7 +253,7 @@ like "$(cat "$T/oom")" "^  victim wl_oom \[$eater\], oom_score_adj 1000," "debug
 is "$r_adj" 1000 "it was the largest; anybody may have wanted more"
 is "$r_constraint $r_limited $r_cause" "none False huge-pages" \
 	"out of memory on the whole machine, which was reserved"
-like "$r_diagnosis" '[0-9.]+ MiB is reserved for huge pages .*[0-9.]+ MiB of it unused' \
+like "$r_diagnosis" '[0-9.]+ [MG]iB is reserved for huge pages .*[0-9.]+ [MG]iB of it unused' \
 	"for huge pages that are unused"
 is "$r_next" "memtap triage" "the command to run next"
 run $r_next
@@ -391,7 +391,11 @@ filled() {
 	eater=$started
 	kill -INT $leaks
 	wait $leaks
-	like "$(cat "$T/again")" "$5" "$1: that command shows the cause"
+	if [ -e /sys/kernel/debug/kmemleak ]; then
+		skip "$1: that command shows the cause" "kmemleak's own objects come first"
+	else
+		like "$(cat "$T/again")" "$5" "$1: that command shows the cause"
+	fi
 	relief $eater
 	leave
 }
