@@ -871,8 +871,10 @@ static int end_each(struct show *s)
 			continue;
 		account_put_lost(&a, f);
 		fclose(f);
-		note("%s: %s event%s occurred; lost: %s", s->now->events[i].name,
-		     text_count(n, a.seen), text_s(a.seen), lost);
+		/* (those of other processes are filtered) */
+		note("%s: %s event%s not filtered; lost: %s", s->now->events[i].name,
+		     text_count(n, a.seen - a.filtered),
+		     a.seen - a.filtered == 1 ? " was" : "s were", lost);
 	}
 	if (account_left_out(s->now, own, sizeof(own)))
 		note("%s", own);

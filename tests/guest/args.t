@@ -203,7 +203,7 @@ run memtap trace "ur:./wl_args:args_exit(x=arg1)" "u:./wl_args:args_exit(x=arg1:
 	-- ./wl_args "$T/truth" 1 exit
 is "$status" 3 "a program that ends within a function: its exit status"
 like "$out" 'wl_args:args_exit x=3$' "the call is shown"
-like "$err" 'args_exit \(return\): 1 event occurred; lost: 1 no-return' \
+like "$err" 'args_exit \(return\): 1 event was not filtered; lost: 1 no-return' \
 	"and that it did not return is said"
 ended='begun, and ended with its thread$'
 like "$out" "^ +[0-9.]+ +- wl_[a-z0-9]+ +[0-9]+ .*args_exit \\(return\\) $ended" \
@@ -212,7 +212,7 @@ if [ -z "${SMOKE:-}" ] && [ -d /sys/kernel/tracing/events/syscalls ]; then
 	run memtap trace 't:syscalls:sys_enter_exit_group..sys_exit_exit_group(error_code)' \
 		-- ./wl_args "$T/truth" 1 exit
 	like "$out" " syscalls:sys_enter_exit_group\\.\\.\\S+ $ended" "so is the begin of a pair"
-	like "$err" 'exit_group: 1 event occurred; lost: 1 no-return' "by name, too"
+	like "$err" 'exit_group: 1 event was not filtered; lost: 1 no-return' "by name, too"
 fi
 
 # --- wrong words
