@@ -119,7 +119,9 @@ assert len(sums) > 1 and sums == sorted(sums) and sums[0], sums' <<< "$out"
 		-- bash -c 'for i in {1..25}; do ./wl_args /dev/null 1; done'
 	calls=$(grep -c ':args_call' <<< "$out")
 	ok "short processes one after the other are seen ($calls calls)" [ "$calls" -ge 25 ]
-	is "$(grep -c '^    args_call ' <<< "$out")" "$calls" \
+	named=$(grep -c '^    args_call ' <<< "$out")
+	# (in a slow guest a process may be gone by then)
+	cmp_ok "$named" -ge $((${SLOW:-1} > 1 ? calls * 9 / 10 : calls)) \
 		"short processes one after the other: each event's first frame has its name"
 	stopped
 fi

