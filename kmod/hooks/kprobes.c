@@ -25,7 +25,11 @@ static bool try_disarm(void *what)
 	int err = disable_kprobe(what);
 
 	memalloc_noreclaim_restore(flags);
-	return likely(!err) || err == -EINVAL;
+	if (likely(!err) || err == -EINVAL)
+		return true;
+	pr_warn_once("removing a probe failed for want of memory (%d): %s\n", err,
+		     "until the next boot single kprobes, also of other tools, may stay silent");
+	return false;
 }
 
 bool memtap_kprobe_disarm(struct kprobe *kp)
