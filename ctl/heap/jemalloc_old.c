@@ -19,6 +19,7 @@
 #define MOST_RUN	(1U << 20)	/* bytes */
 #define MOST_ARENAS	4096U
 #define MOST_TRIES	(1U << 16)	/* places of a table of arenas */
+#define FEW_PAGES	8U		/* that a thread may be just changing */
 #define MOST_NUMBER	65536U		/* of an arena */
 #define LEAST_CHUNK	20U		/* as log2 of its bytes, and the largest one */
 #define MOST_CHUNK	25U
@@ -274,8 +275,7 @@ static bool find_arena_layout(struct jo *j)
 			least = sum;
 		}
 	}
-	/* (a thread may be just changing some) */
-	if (!best || !all || least > all / 16)
+	if (!best || !all || (least > all / 16 && least > FEW_PAGES))
 		return false;
 	j->l = best;
 	for (size_t i = 0; i < j->nr_arenas; i++)

@@ -4,11 +4,13 @@
 /* LINK: ctl/base/ids.c ctl/heap/chunks.c ctl/heap/words.c ctl/heap/mallocng.c */
 /* LINK: ctl/heap/other.c ctl/heap/jemalloc.c ctl/heap/jemalloc_extents.c */
 /* LINK: ctl/heap/jemalloc_entry.c */
+/* LINK: ctl/heap/jemalloc_old.c ctl/heap/jemalloc_old_walk.c ctl/heap/jemalloc_old_cache.c */
+/* LINK: ctl/heap/jemalloc_chunk.c ctl/heap/jemalloc_huge.c */
 /* LINK: ctl/heap/jemalloc_cache.c ctl/heap/tcmalloc.c ctl/heap/tcmalloc_cache.c */
 /* LINK: ctl/heap/mimalloc.c ctl/heap/oldmalloc.c */
 /* FUZZ: -max_len=2048 */
 /*
- * The memory of a process that has a heap of jemalloc, tcmalloc, mimalloc or musl's old malloc,
+ * The memory of a process that has a heap of jemalloc 5 or an older one, tcmalloc, mimalloc or musl's old malloc,
  * into which any words were written.  Without them, all blocks are found.  Whatever they are,
  * chunks lie apart, and what is said to add up does.
  */
@@ -17,6 +19,7 @@
 #include <string.h>
 
 #include "heap/heap.h"
+#include "old_jemalloc.h"
 
 #define DATA		0x7f0000000000ULL
 #define DATA_LEN	(4ULL << 20)
@@ -24,6 +27,7 @@
 #define ANON_LEN	(64ULL << 20)
 #define NR_PAGES	24
 #define WORDS		512
+#define NEW		5U		/* that are made here, before old jemallocs */
 
 static struct {
 	uint64_t at;			/* 0: none */
@@ -244,7 +248,8 @@ static void check(const struct heap *h)
 	for (size_t i = 0; i < h->nr_chunks; i++) {
 		const struct heap_chunk *c = &h->chunks[i];
 
-		if (c->arena >= h->nr_arenas || !c->size || (last && c->at < last->at + last->size))
+		if (c->arena >= h->nr_arenas || !c->size ||
+		    (last && c->at < last->at + last->size + heap_span(last) - heap_usable(last)))
 			abort();
 		last = c;
 	}
@@ -262,20 +267,23 @@ static void check(const struct heap *h)
 /* Nothing was changed: what each of them has. */
 static void is_as_made(const struct heap *h, unsigned int which)
 {
-	static const struct {
+	static const struct made {
 		enum heap_allocator allocator;
 		uint64_t used, cached, free;
 	} made[] = {
 		{ HEAP_JEMALLOC, 5, 1, 11 }, { HEAP_JEMALLOC, 5, 1, 11 },
 		{ HEAP_TCMALLOC, 3, 1, 2 }, { HEAP_MIMALLOC, 2, 0, 1 }, { HEAP_OLDMALLOC, 2, 0, 1 },
+		{ HEAP_JEMALLOC, 6, 2, 11 }, { HEAP_JEMALLOC, 6, 2, 11 },
+		{ HEAP_JEMALLOC, 5, 2, 12 },
 	};
+	const struct made *m = &made[which < NEW ? which : which < NEW + 2 ? NEW : NEW + 2];
 	uint64_t n[NR_HEAP_STATES] = { 0 };
 
 	for (size_t i = 0; i < h->nr_chunks; i++)
 		n[h->chunks[i].state] += !h->chunks[i].mapped;
-	if (!h->complete || h->allocator != made[which].allocator ||
-	    n[HEAP_USED] != made[which].used || n[HEAP_CACHED] != made[which].cached ||
-	    n[HEAP_FREE] != made[which].free)
+	if (!h->complete || h->allocator != m->allocator ||
+	    n[HEAP_USED] != m->used || n[HEAP_CACHED] != m->cached ||
+	    n[HEAP_FREE] != m->free)
 		abort();
 }
 
@@ -283,21 +291,24 @@ static void is_as_made(const struct heap *h, unsigned int which)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const unsigned int which = size ? data[0] % 5 : 0;
+	const unsigned int which = size ? data[0] % (NEW + OLD_VERSIONS) : 0;
 	const bool as_made = size < 10;
 	struct heap h;
 
 	if (!size)
 		return 0;
 	nr = 0;
+	old_put = put;
 	if (which < 2)
 		begin_jemalloc((int)which);
 	else if (which == 2)
 		begin_tcmalloc();
 	else if (which == 3)
 		begin_mimalloc();
-	else
+	else if (which == 4)
 		begin_oldmalloc();
+	else
+		old_begin(&old_versions[which - NEW], DATA, ANON);
 	gone = 0;
 	if (!as_made && data[0] & 128)
 		memcpy(&gone, data + 1, 4);
