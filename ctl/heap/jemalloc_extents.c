@@ -232,7 +232,7 @@ static int take_base(struct je *j)
 			if (len) {
 				err = heap_add_piece(j->h, arena, at, at + len);
 				a->system += used;
-						}
+			}
 			at += len ? len : BASE_ALIGN;
 		}
 	}

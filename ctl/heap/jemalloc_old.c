@@ -140,23 +140,6 @@ static int is_chunk(struct jo *j, __u64 at)
 	return jo_is_head(j, at, &c.arena) && is_given(j, c.arena) && jo_check_chunk(j, &c, true);
 }
 
-/* Chunks of another length are configured rarely. */
-static bool find_layout(struct jo *j, const struct jo_chunk_layout *table)
-{
-	for (unsigned int lg = 0; lg <= MOST_CHUNK; lg = lg ? lg + 1 : LEAST_CHUNK)
-		for (size_t k = 0; k < NR_LAYOUTS; k++) {
-			const struct jo_chunk_layout *l = &chunk_layouts[layouts[k].chunk];
-
-			if (l->stride != table->stride)
-				continue;
-			j->l = &layouts[k];
-			jo_set_chunk(j, l, 1ULL << (lg ? lg : l->lg_chunk));
-			if (each_place(j, is_chunk))
-				return true;
-		}
-	return false;
-}
-
 static struct jo_arena *arena_at(struct jo *j, __u64 at, bool add)
 {
 	struct jo_arena *more;
@@ -284,15 +267,13 @@ static bool find_arena_layout(struct jo *j)
 	return true;
 }
 
-/* 0; -ENOENT: it is not there */
-static int find(struct jo *j)
+/* By one layout.  0; -ENOENT: it does not fit */
+static int find_by(struct jo *j)
 {
-	const struct jo_chunk_layout *table = find_table(j);
 	struct jo_arena *a;
 	int err;
 
-	if (!table || !find_layout(j, table))
-		return -ENOENT;
+	j->nr_chunks = j->nr_arenas = j->nr_own = 0;
 	err = each_place(j, add_chunk);
 	for (size_t i = 0; i < j->nr_arenas && !err; i++)
 		err = jo_add_own(j, j->arenas[i].at);
@@ -311,6 +292,46 @@ static int find(struct jo *j)
 	return find_arena_layout(j) ? 0 : -ENOENT;
 }
 
+/* The same, if a chunk fits; what does not fit misses nothing. */
+static int try_layout(struct jo *j, const struct jo_layout *l, unsigned int lg)
+{
+	const char *missing = j->h->others_missing;
+	const __u64 missing_at = j->h->others_missing_at;
+	int err;
+
+	j->l = l;
+	jo_set_chunk(j, &chunk_layouts[l->chunk], 1ULL << lg);
+	if (!each_place(j, is_chunk))
+		return -ENOENT;
+	err = find_by(j);
+	if (err) {
+		j->h->others_missing = missing;
+		j->h->others_missing_at = missing_at;
+	}
+	return err;
+}
+
+/* Chunks of another length than usual are configured rarely. */
+static int find(struct jo *j)
+{
+	const struct jo_chunk_layout *table = find_table(j), *l;
+	int err = -ENOENT;
+
+	if (!table)
+		return err;
+	for (unsigned int lg = 0; lg <= MOST_CHUNK; lg = lg ? lg + 1 : LEAST_CHUNK)
+		for (size_t k = 0; k < NR_LAYOUTS; k++) {
+			l = &chunk_layouts[layouts[k].chunk];
+			if (l->stride != table->stride || (k && layouts[k - 1].chunk ==
+							   layouts[k].chunk))
+				continue;
+			err = try_layout(j, &layouts[k], lg ? lg : l->lg_chunk);
+			if (err != -ENOENT)
+				return err;
+		}
+	return err;
+}
+
 /* Two of one version have the same chunks for each other. */
 static bool is_known(const struct jo *j, __u64 chunk)
 {
@@ -322,22 +343,14 @@ static bool is_known(const struct jo *j, __u64 chunk)
 
 static int walk_one(struct jo *j)
 {
-	const char *missing = j->h->others_missing;
-	const __u64 missing_at = j->h->others_missing_at;
 	int err;
 
-	j->nr_classes = j->nr_chunks = j->nr_arenas = j->nr_extents = j->nr_own = 0;
+	j->nr_classes = j->nr_extents = 0;
 	j->page_at = 1;			/* none */
 	j->steps = 0;
 	err = find(j);
-	if (!err && is_known(j, j->chunks[0].at))
-		err = -ENOENT;
-	if (err) {
-		/* what is not there is not missing */
-		j->h->others_missing = missing;
-		j->h->others_missing_at = missing_at;
+	if (err || is_known(j, j->chunks[0].at))
 		return err == -ENOENT ? 0 : err;
-	}
 	err = jo_walk(j);
 	heap_sort(j->h);
 	if (!err)

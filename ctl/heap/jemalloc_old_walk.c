@@ -173,9 +173,18 @@ static int add_extent(struct jo *j, const struct jo_extent *e)
 					  e->free ? HEAP_FREE : HEAP_USED);
 }
 
-/* A chunk of its own has no header: it takes the pages that were touched. */
+static bool is_empty(const __u64 page[PAGE / WORD])
+{
+	for (size_t i = 0; i < PAGE / WORD; i++)
+		if (page[i])
+			return false;
+	return true;
+}
+
+/* A chunk of its own has no header: it takes the pages that have something. */
 static int add_own(struct jo *j, __u64 at)
 {
+	__u64 words[PAGE / WORD];
 	struct heap_arena *a;
 	size_t index = 0;
 
@@ -189,7 +198,8 @@ static int add_own(struct jo *j, __u64 at)
 		return 0;
 	for (__u64 page = words_page(j->w, at, at + j->chunk); page < at + j->chunk;
 	     page = words_page(j->w, page + PAGE, at + j->chunk))
-		a->system += PAGE;
+		if (words_at(j->w, page, words, PAGE) && !is_empty(words))
+			a->system += PAGE;
 	return heap_add_piece(j->h, index, at, at + j->chunk);
 }
 
