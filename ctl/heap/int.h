@@ -15,6 +15,7 @@
  *	jemalloc*.c	another one: jemalloc 5
  *	jemalloc_old*.c, jemalloc_chunk.c, jemalloc_huge.c	jemalloc 3.6 to 4.5
  *	tcmalloc*.c	another one: tcmalloc of gperftools
+ *	tree.c		what jemalloc 5 and tcmalloc find blocks by
  *	mimalloc.c	another one: mimalloc
  *	oldmalloc.c	another one: musl's before mallocng
  *	words.c		read memory by words

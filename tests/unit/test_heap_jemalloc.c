@@ -5,7 +5,7 @@
 /* LINK: ctl/heap/other.c ctl/heap/jemalloc.c ctl/heap/jemalloc_extents.c */
 /* LINK: ctl/heap/jemalloc_entry.c */
 /* LINK: ctl/heap/jemalloc_cache.c ctl/heap/tcmalloc.c ctl/heap/tcmalloc_cache.c */
-/* LINK: ctl/heap/mimalloc.c ctl/heap/oldmalloc.c */
+/* LINK: ctl/heap/mimalloc.c ctl/heap/oldmalloc.c ctl/heap/tree.c */
 /* LINK: ctl/heap/jemalloc_old.c ctl/heap/jemalloc_old_walk.c ctl/heap/jemalloc_old_cache.c */
 /* LINK: ctl/heap/jemalloc_chunk.c ctl/heap/jemalloc_huge.c */
 /*
