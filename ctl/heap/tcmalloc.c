@@ -55,17 +55,25 @@ static bool span_at(struct tc *t, __u64 at, __u64 key, struct span *s)
 struct sample {
 	struct tc *t;
 	__u64 first;			/* address that the leaf describes */
+	__u64 end;			/* of the last span */
 	size_t seen, good;
 };
 
 static int sample_span(void *ctx, __u64 entry, __u64 number, __u64 at)
 {
 	struct sample *of = ctx;
+	const __u64 key = of->first + number * TC_PAGE;
 	struct span s;
 
 	(void)at;
+	/* (where spans were joined, entries within them stay as they were) */
+	if (key < of->end)
+		return 0;
 	of->seen++;
-	of->good += span_at(of->t, entry, of->first + number * TC_PAGE, &s);
+	if (span_at(of->t, entry, key, &s)) {
+		of->good++;
+		of->end = s.start + s.len;
+	}
 	return of->seen == SAMPLE || (of->seen == 8 && !of->good);
 }
 
@@ -143,7 +151,6 @@ static int take_entry(void *ctx, __u64 entry, __u64 number, __u64 at)
 
 	if (key < t->end)
 		return 0;
-	/* (where spans were joined, entries within them stay as they were) */
 	if (!span_at(t, entry, key, &s) || s.start != key) {
 		heap_miss(t->h, bad_entry, at);
 		return 0;

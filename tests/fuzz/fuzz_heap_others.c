@@ -27,7 +27,7 @@
 #define ANON_LEN	(64ULL << 20)
 #define NR_PAGES	24
 #define WORDS		512
-#define NEW		5U		/* that are made here, before old jemallocs */
+#define MADE_HERE	5U		/* heaps, before those of old_jemalloc.h */
 
 static struct {
 	uint64_t at;			/* 0: none */
@@ -164,7 +164,7 @@ static void span(uint64_t number, uint64_t at, uint64_t len, uint64_t bits, uint
 		put(leaf + (at - ANON + i) / 8192 * 8, where);
 }
 
-static void begin_tcmalloc(void)
+static void begin_tcmalloc(uint64_t since_2_11)
 {
 	const uint64_t sizes = DATA + 0x300000, records = DATA + 0x200000;
 	const uint64_t small = ANON + 0x400000, cache = ANON + 0x700000;
@@ -179,7 +179,8 @@ static void begin_tcmalloc(void)
 		put(cache + 32 * i + 24, one);
 		put(cache + 32 * i + 56, two);
 	}
-	put(sizes + 512 + 1024, 18);
+	put(sizes + 512 + 1024, since_2_11 ? 1 : 18);
+	put(sizes + 512 + 1032, since_2_11 ? 18 : 0);
 	for (uint64_t i = 1; i < 18; i++)
 		put(records + (i - 1) * 1216, i);
 	span(0, small, 0x2000, 3 | 2 << 16, small);
@@ -188,6 +189,9 @@ static void begin_tcmalloc(void)
 	put(cache + 72, 1);
 	put(small + 2048, 0);
 	span(1, ANON + 0x402000, 0x8000, 0, 0);
+	/* (joined of others, whose entries within it are still there) */
+	put(ANON + (ANON & 0x7fffffff) / 8192 * 8 + 0x404000 / 8192 * 8, ANON + 0x300400);
+	put(ANON + (ANON & 0x7fffffff) / 8192 * 8 + 0x406000 / 8192 * 8, ANON + 0x300400);
 	span(2, ANON + 0x40a000, 0x4000, 1 << 24, 0);
 }
 
@@ -274,9 +278,10 @@ static void is_as_made(const struct heap *h, unsigned int which)
 		{ HEAP_JEMALLOC, 5, 1, 11 }, { HEAP_JEMALLOC, 5, 1, 11 },
 		{ HEAP_TCMALLOC, 3, 1, 2 }, { HEAP_MIMALLOC, 2, 0, 1 }, { HEAP_OLDMALLOC, 2, 0, 1 },
 		{ HEAP_JEMALLOC, 6, 2, 11 }, { HEAP_JEMALLOC, 6, 2, 11 },
-		{ HEAP_JEMALLOC, 5, 2, 12 },
+		{ HEAP_JEMALLOC, 5, 2, 12 }, { HEAP_TCMALLOC, 3, 1, 2 },
 	};
-	const struct made *m = &made[which < NEW ? which : which < NEW + 2 ? NEW : NEW + 2];
+	const struct made *m = &made[which < MADE_HERE ? which : which < MADE_HERE + 2 ? MADE_HERE :
+				     which < MADE_HERE + OLD_VERSIONS ? MADE_HERE + 2 : MADE_HERE + 3];
 	uint64_t n[NR_HEAP_STATES] = { 0 };
 
 	for (size_t i = 0; i < h->nr_chunks; i++)
@@ -291,7 +296,7 @@ static void is_as_made(const struct heap *h, unsigned int which)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const unsigned int which = size ? data[0] % (NEW + OLD_VERSIONS) : 0;
+	const unsigned int which = size ? data[0] % (MADE_HERE + OLD_VERSIONS + 1) : 0;
 	const bool as_made = size < 10;
 	struct heap h;
 
@@ -302,13 +307,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (which < 2)
 		begin_jemalloc((int)which);
 	else if (which == 2)
-		begin_tcmalloc();
+		begin_tcmalloc(0);
 	else if (which == 3)
 		begin_mimalloc();
 	else if (which == 4)
 		begin_oldmalloc();
+	else if (which < MADE_HERE + OLD_VERSIONS)
+		old_begin(&old_versions[which - MADE_HERE], DATA, ANON);
 	else
-		old_begin(&old_versions[which - NEW], DATA, ANON);
+		begin_tcmalloc(1);
 	gone = 0;
 	if (!as_made && data[0] & 128)
 		memcpy(&gone, data + 1, 4);
