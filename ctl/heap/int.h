@@ -13,7 +13,7 @@
  *	chunks.c	store the results
  *	mallocng.c	another allocator: musl's
  *	jemalloc*.c	another one: jemalloc 5
- *	jemalloc_old*.c, jemalloc_chunk.c, jemalloc_huge.c	jemalloc 3.6 to 4.5
+ *			jemalloc 3.6 to 4.5: jemalloc_old*.c, jemalloc_chunk.c, jemalloc_huge.c
  *	tcmalloc*.c	another one: tcmalloc of gperftools
  *	tree.c		what jemalloc 5 and tcmalloc find blocks by
  *	mimalloc.c	another one: mimalloc

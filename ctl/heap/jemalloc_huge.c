@@ -143,6 +143,7 @@ struct tree {
 static int walk_tree(struct jo *j, struct tree *t, bool take)
 {
 	__u64 stack[MOST_DEEP], node[NODE_WORDS], at = t->root, last = 0;
+	struct jo_extent e;
 	size_t deep = 0;
 	int err = 0;
 
@@ -166,9 +167,10 @@ static int walk_tree(struct jo *j, struct tree *t, bool take)
 		t->sum += at;
 		if (take)
 			err = jo_add_own(j, at);
+		e = (struct jo_extent){ node[OLD_ADDR], node[OLD_ADDR] + node[OLD_SIZE],
+					node[OLD_SIZE], at, 0, false };
 		if (take && !err)
-			err = add_extent(j, &(struct jo_extent){ node[OLD_ADDR],
-				node[OLD_ADDR] + node[OLD_SIZE], node[OLD_SIZE], at, 0, false });
+			err = add_extent(j, &e);
 		if (err)
 			return err;
 		at = node[t->link / WORD + 1] & ~1ULL;

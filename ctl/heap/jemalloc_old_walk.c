@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The blocks of jemalloc 3.6 to 4.5; see jemalloc_old.c.  Since 4.0 a large block begins at a random
- * line of the cache in the first page of its run, which is one page longer for that.  jemalloc
- * itself does not know where: whoever frees it says so.
+ * The blocks of jemalloc 3.6 to 4.5; see jemalloc_old.c.  Since 4.0 a large block begins at a
+ * random line of the cache in the first page of its run, which is one page longer for that.  No
+ * structure of jemalloc has the address: free() gets it from the program.
  */
 #include <errno.h>
 #include <string.h>
