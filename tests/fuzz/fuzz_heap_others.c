@@ -10,9 +10,9 @@
 /* LINK: ctl/heap/mimalloc.c ctl/heap/oldmalloc.c ctl/heap/tree.c */
 /* FUZZ: -max_len=2048 */
 /*
- * The memory of a process that has a heap of jemalloc 5 or an older one, tcmalloc, mimalloc or musl's old malloc,
- * into which any words were written.  Without them, all blocks are found.  Whatever they are,
- * chunks lie apart, and what is said to add up does.
+ * The memory of a process that has a heap of jemalloc 5 or an older one, tcmalloc, mimalloc or
+ * musl's old malloc, into which any words were written.  Without them, all blocks are found.
+ * Whatever they are, chunks lie apart, and what is said to add up does.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -280,8 +280,9 @@ static void is_as_made(const struct heap *h, unsigned int which)
 		{ HEAP_JEMALLOC, 6, 2, 11 }, { HEAP_JEMALLOC, 6, 2, 11 },
 		{ HEAP_JEMALLOC, 5, 2, 12 }, { HEAP_TCMALLOC, 3, 1, 2 },
 	};
-	const struct made *m = &made[which < MADE_HERE ? which : which < MADE_HERE + 2 ? MADE_HERE :
-				     which < MADE_HERE + OLD_VERSIONS ? MADE_HERE + 2 : MADE_HERE + 3];
+	const unsigned int old = MADE_HERE, last = MADE_HERE + OLD_VERSIONS;
+	const struct made *m = &made[which < old ? which : which < old + 2 ? old :
+				     which < last ? old + 2 : old + 3];
 	uint64_t n[NR_HEAP_STATES] = { 0 };
 
 	for (size_t i = 0; i < h->nr_chunks; i++)

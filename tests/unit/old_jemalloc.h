@@ -77,8 +77,9 @@ static uint64_t old_run(const struct old_version *o, uint64_t anon, uint64_t pag
 
 static uint64_t old_run_head(const struct old_version *o, uint64_t anon)
 {
-	return o->record ? anon + OLD_CHUNK + o->map + (o->chunk / 4096 - old_bias(o)) * 8 + o->run :
-	       old_run(o, anon, 0);
+	const uint64_t records = anon + OLD_CHUNK + o->map + (o->chunk / 4096 - old_bias(o)) * 8;
+
+	return o->record ? records + o->run : old_run(o, anon, 0);
 }
 
 static void old_table(const struct old_version *o, uint64_t data)
