@@ -114,7 +114,7 @@ int heap_each_unused(const struct heap *h, int (*fn)(__u64 start, __u64 end, voi
 			if (c->at + HEAP_HEAD > from)
 				ret = fn(from, c->at + HEAP_HEAD, ctx);
 			/* (of glibc's, the first word of the next one is still its own) */
-			from = c->at + HEAP_HEAD + heap_usable(c);
+			from = c->at + HEAP_HEAD + heap_span(c);
 		}
 		if (!ret && from < p->end)
 			ret = fn(from, p->end, ctx);

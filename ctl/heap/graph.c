@@ -70,7 +70,7 @@ __u32 graph_at(const struct graph *g, __u64 addr)
 		return GRAPH_NONE;
 	i = addr_index_find(&g->index, addr - HEAP_HEAD);
 	if (i == ADDR_INDEX_NONE || !graph_is_block(g, i) ||
-	    addr - graph_addr(g, i) >= heap_usable(&g->chunks[i]))
+	    addr - graph_addr(g, i) >= heap_span(&g->chunks[i]))
 		return GRAPH_NONE;
 	return i;
 }
@@ -104,7 +104,7 @@ int graph_scan(const struct graph *g, __u64 start, __u64 end, bool starts_only, 
 		for (size_t i = 0; words && !ret && i < len / WORD; i++) {
 			block = graph_target(g, words[i]);
 			if (block != GRAPH_NONE &&
-			    (!starts_only || (words[i] & TAGGED_MASK) == graph_addr(g, block)))
+			    (!starts_only || graph_begins(g, block, words[i] & TAGGED_MASK)))
 				ret = fn(ctx, at + i * WORD, words[i], block);
 		}
 		at += len >= WORD ? len & ~(WORD - 1) : WORD;
@@ -228,7 +228,7 @@ void graph_sort_ends(struct graph *g)
 
 __u64 graph_block_end(const struct graph *g, __u32 block)
 {
-	return graph_addr(g, block) + heap_usable(&g->chunks[block]);
+	return graph_addr(g, block) + heap_span(&g->chunks[block]);
 }
 
 __u64 graph_used_end(const struct graph *g, __u32 block)

@@ -132,6 +132,15 @@ static inline __u64 graph_addr(const struct graph *g, __u32 chunk)
 	return g->chunks[chunk].at + HEAP_HEAD;
 }
 
+/* May @chunk begin at @addr?  Of some it is not known exactly: at a line of the cache. */
+static inline bool graph_begins(const struct graph *g, __u32 chunk, __u64 addr)
+{
+	const __u64 into = addr - graph_addr(g, chunk);
+
+	return !into || (g->chunks[chunk].tail == HEAP_LOOSE_TAIL && into < HEAP_LOOSE &&
+			 into % 64 == 0);
+}
+
 /* Which block has @addr in it, or GRAPH_NONE. */
 __u32 graph_at(const struct graph *g, __u64 addr);
 /*

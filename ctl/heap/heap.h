@@ -51,13 +51,13 @@ struct heap_chunk {
 	__u64 size : 43;		/* bytes of the heap that it takes */
 	__u64 state : 3;		/* enum heap_state */
 	__u64 mapped : 1;		/* it has a mapping of its own, and no arena */
-	__u64 tail : 2;			/* enum heap_tail */
+	__u64 tail : 3;			/* enum heap_tail */
 	__u64 pooled : 1;		/* in a pool of another allocator's (python.h): no head */
-	__u64 arena : 14;		/* number, 0: the main one */
+	__u64 arena : 13;		/* number, 0: the main one */
 };
 
 #define HEAP_HEAD	16ULL		/* bytes before a block */
-#define HEAP_ARENAS	16384U		/* that a chunk's number of it has room for */
+#define HEAP_ARENAS	8192U		/* that a chunk's number of it has room for */
 
 /* What is between a block and the next one: */
 enum heap_tail {
@@ -65,14 +65,23 @@ enum heap_tail {
 	HEAP_TIGHT_TAIL,		/* mallocng's: 4 bytes */
 	HEAP_NO_TAIL,			/* nothing: sizes are known from elsewhere */
 	HEAP_FULL_TAIL,			/* 16 bytes */
+	HEAP_LOOSE_TAIL,		/* a page: it begins anywhere in its first one */
 };
+
+#define HEAP_LOOSE	4096ULL		/* bytes of that page */
 
 /* What malloc_usable_size() says: what was asked for, and of glibc's some bytes more. */
 static inline __u64 heap_usable(const struct heap_chunk *c)
 {
-	static const __u8 tails[] = { HEAP_HEAD / 2, HEAP_HEAD / 4, 0, HEAP_HEAD };
+	static const __u8 tails[] = { HEAP_HEAD / 2, HEAP_HEAD / 4, 0, HEAP_HEAD, 0 };
 
 	return c->size - (c->mapped ? HEAP_HEAD : tails[c->tail]);
+}
+
+/* In how many bytes from its beginning on the block is: more only if that is not known exactly. */
+static inline __u64 heap_span(const struct heap_chunk *c)
+{
+	return heap_usable(c) + (c->tail == HEAP_LOOSE_TAIL ? HEAP_LOOSE : 0);
 }
 
 struct heap_sums {

@@ -12,8 +12,10 @@
  *	cached.c	chunks marked in use, but free by malloc's lists
  *	chunks.c	store the results
  *	mallocng.c	another allocator: musl's
- *	jemalloc*.c	another one: jemalloc
+ *	jemalloc*.c	another one: jemalloc 5
+ *			jemalloc 3.6 to 4.5: jemalloc_old*.c, jemalloc_chunk.c, jemalloc_huge.c
  *	tcmalloc*.c	another one: tcmalloc of gperftools
+ *	tree.c		what jemalloc 5 and tcmalloc find blocks by
  *	mimalloc.c	another one: mimalloc
  *	oldmalloc.c	another one: musl's before mallocng
  *	words.c		read memory by words
@@ -76,6 +78,8 @@ const struct heap_area *heap_area_of(const struct heap_area *areas, size_t nr, _
 struct heap_area heap_data_at(const struct heap_area *areas, size_t nr, size_t *i);
 int heap_add_arena(struct heap *h, const struct heap_arena *a, size_t *index);
 int heap_add_block(struct heap *h, size_t arena, __u64 block, __u64 size, enum heap_state state);
+/* The chunk, of any state, whose block has @addr in it; or NULL.  They are sorted. */
+struct heap_chunk *heap_block_of(const struct heap *h, __u64 addr);
 /* What leads to blocks, or says that they are free, is inconsistent; the first one is kept. */
 void heap_miss(struct heap *h, const char *what, __u64 at);
 /* What of arenas from number @arena on no chunk from number @chunk on has is the allocator's. */
@@ -179,8 +183,10 @@ int mallocng_walk(struct heap *h, const struct heap_area *areas, size_t nr, stru
 /* All that there are; -ENOENT: there is none.  What was found before stays. */
 int jemalloc_walk(struct heap *h, const struct heap_area *areas, size_t nr, struct heap_words *w);
 
-/* ---- tcmalloc.c, mimalloc.c, oldmalloc.c: the same ---- */
+/* ---- jemalloc_old.c, tcmalloc.c, mimalloc.c, oldmalloc.c: the same ---- */
 
+int jemalloc_old_walk(struct heap *h, const struct heap_area *areas, size_t nr,
+		      struct heap_words *w);
 int tcmalloc_walk(struct heap *h, const struct heap_area *areas, size_t nr, struct heap_words *w);
 int oldmalloc_walk(struct heap *h, const struct heap_area *areas, size_t nr, struct heap_words *w);
 int mimalloc_walk(struct heap *h, const struct heap_area *areas, size_t nr, struct heap_words *w);

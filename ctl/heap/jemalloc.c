@@ -13,10 +13,9 @@
 #include <string.h>
 
 #include "heap/jemalloc_int.h"
+#include "heap/tree.h"
 
 #define SAMPLE		64		/* extents that are checked before a tree is accepted */
-#define MAX_TRIES	4096U		/* leaves that are read in search of a tree */
-#define MAX_SPANS	256U		/* of 1 GiB each, in which a heap may begin */
 
 static const struct je_layout layouts[] = {
 	{ 17, 3, 20, 28, 4 },		/* 5.3 */
@@ -31,108 +30,43 @@ static const struct je_layout layouts[] = {
 
 /* ---- the tree ---- */
 
-struct search {
+/* By which layouts the first extents of a leaf add up. */
+struct sample {
 	struct je *j;
-	__u32 spans[MAX_SPANS];		/* where memory may be that the kernel gave, in GiB */
-	size_t nr_spans;
-	unsigned int tries;
+	__u64 first;			/* address that the leaf describes */
+	size_t good[NR_LAYOUTS], seen, any;
 };
 
-static void find_spans(struct search *s)
+static int sample_extent(void *ctx, __u64 entry, __u64 number, __u64 at)
 {
-	for (size_t i = 0; i < s->j->nr_areas; i++) {
-		const struct heap_area *a = &s->j->areas[i];
-
-		if (!a->anonymous && !a->brk)
-			continue;
-		for (__u64 k = a->start / JE_LEAF_SPAN; k <= (a->end - 1) / JE_LEAF_SPAN; k++) {
-			if (s->nr_spans && s->spans[s->nr_spans - 1] == k)
-				continue;
-			if (s->nr_spans == MAX_SPANS || k >= JE_SLOTS)
-				return;
-			s->spans[s->nr_spans++] = (__u32)k;
-		}
-	}
-}
-
-/* By which layout do the first extents of this leaf add up?  NULL: by none. */
-static const struct je_layout *layout_of(struct je *j, __u64 leaf, __u64 span)
-{
-	size_t good[NR_LAYOUTS] = { 0 }, seen = 0, any = 0, best = 0;
+	struct sample *s = ctx;
 	struct je_extent e;
 
-	for (__u64 page = words_page(j->w, leaf, leaf + JE_TABLE);
-	     page < leaf + JE_TABLE && seen < SAMPLE;
-	     page = words_page(j->w, page + PAGE, leaf + JE_TABLE)) {
-		if (words_page_at(j->w, page, j->leaf) <= 0)
-			continue;
-		for (size_t i = 0; i < PAGE / WORD && seen < SAMPLE; i++) {
-			const __u64 at = page + i * WORD;
-			const __u64 key = span * JE_LEAF_SPAN + (at - leaf) / WORD * PAGE;
+	(void)at;
+	if (!(entry & ENTRY_MASK))
+		return 0;
+	s->seen++;
+	for (size_t k = 0; k < NR_LAYOUTS; k++)
+		if (je_extent_at(s->j->w, &layouts[k], entry, s->first + number * PAGE, &e) &&
+		    (!e.slab || je_slab_adds_up(&layouts[k], &e)))
+			s->any = ++s->good[k];
+	return s->seen == SAMPLE || (s->seen == 8 && !s->any);
+}
 
-			/* (leaves begin at lines of the cache, and so between pages) */
-			if (at < leaf || at >= leaf + JE_TABLE || !(j->leaf[i] & ENTRY_MASK))
-				continue;
-			seen++;
-			for (size_t k = 0; k < NR_LAYOUTS; k++)
-				if (je_extent_at(j->w, &layouts[k], j->leaf[i], key, &e) &&
-				    (!e.slab || je_slab_adds_up(&layouts[k], &e)))
-					any = ++good[k];
-			if (seen == 8 && !any)
-				return NULL;
-		}
-	}
+static bool is_leaf(void *ctx, __u64 leaf, __u64 span)
+{
+	struct sample s = { .j = ctx, .first = span * JE_LEAF_SPAN };
+	size_t best = 0;
+
+	tree_each(NULL, s.j->w, leaf, JE_TABLE, sample_extent, &s);
 	for (size_t k = 1; k < NR_LAYOUTS; k++)
-		if (good[k] > good[best])
+		if (s.good[k] > s.good[best])
 			best = k;
 	/* one may be just changed */
-	return good[best] && good[best] + 1 >= seen ? &layouts[best] : NULL;
-}
-
-static bool is_root(struct search *s, const struct heap_area *data, __u64 at, __u64 leaf)
-{
-	struct je *j = s->j;
-	const struct heap_area *a;
-
-	for (size_t i = 0; i < s->nr_spans; i++) {
-		const __u64 back = (__u64)s->spans[i] * WORD;
-		const struct je_layout *l;
-
-		if (at - data->start < back || at - back + JE_TABLE > data->end)
-			continue;
-		a = heap_area_of(j->areas, j->nr_areas, leaf);
-		if (!a || (!a->anonymous && !a->brk) || a->end - leaf < JE_TABLE ||
-		    ++s->tries > MAX_TRIES)
-			return false;
-		l = layout_of(j, leaf, s->spans[i]);
-		if (!l)
-			continue;
-		j->layout = *l;
-		j->root = at - back;
-		return true;
-	}
-	return false;
-}
-
-/* From @from on; where the root ends, or 0. */
-static __u64 find_root(struct search *s, const struct heap_area *data, __u64 from)
-{
-	struct je *j = s->j;
-
-	for (__u64 page = words_next(j->w, from, data->end) & ~(PAGE - 1); page < data->end;
-	     page = words_page(j->w, page + PAGE, data->end)) {
-		if (!words_at(j->w, page, j->table, PAGE))
-			continue;
-		for (size_t i = 0; i < PAGE / WORD; i++) {
-			const __u64 v = j->table[i], at = page + i * WORD;
-
-			if (!v || v % 64 || v >> 47 || at < from || s->tries > MAX_TRIES)
-				continue;
-			if (is_root(s, data, at, v))
-				return j->root + JE_TABLE;
-		}
-	}
-	return 0;
+	if (!s.good[best] || s.good[best] + 1 < s.seen)
+		return false;
+	s.j->layout = layouts[best];
+	return true;
 }
 
 static int walk_one(struct je *j)
@@ -153,31 +87,31 @@ static int walk_one(struct je *j)
 
 int jemalloc_walk(struct heap *h, const struct heap_area *areas, size_t nr, struct heap_words *w)
 {
-	struct search s = { .nr_spans = 0 };
+	struct je *j = calloc(1, sizeof(*j));
+	struct heap_tree t = { .w = w, .areas = areas, .nr_areas = nr, .root_len = JE_TABLE,
+			       .leaf_len = JE_TABLE, .span = JE_LEAF_SPAN, .align = 64,
+			       .is_leaf = is_leaf, .ctx = j };
 	int err = 0;
 
-	s.j = calloc(1, sizeof(*s.j));
-	if (!s.j)
+	if (!j)
 		return -ENOMEM;
-	*s.j = (struct je){ .h = h, .w = w, .areas = areas, .nr_areas = nr };
-	find_spans(&s);
+	*j = (struct je){ .h = h, .w = w, .areas = areas, .nr_areas = nr };
+	tree_begin(&t);
 	for (size_t i = 0; i < nr && !err; i++) {
 		struct heap_area data;
-		__u64 from;
 
 		if (!areas[i].data)
 			continue;
 		data = heap_data_at(areas, nr, &i);
-		from = data.end - data.start < JE_TABLE ? 0 : data.start;
-		while (from && !err) {
-			from = find_root(&s, &data, from);
-			if (from)
-				err = walk_one(s.j);
+		j->root = tree_find(&t, &data, data.start);
+		while (j->root && !err) {
+			err = walk_one(j);
+			j->root = tree_find(&t, &data, j->root + JE_TABLE);
 		}
 	}
-	if (!err && !s.j->number)
+	if (!err && !j->number)
 		err = -ENOENT;
-	free(s.j->larges);
-	free(s.j);
+	free(j->larges);
+	free(j);
 	return err;
 }

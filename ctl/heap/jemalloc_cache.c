@@ -155,21 +155,10 @@ static size_t large_ones(const struct bins *b, size_t small, __u64 last, size_t 
 /* The stacks' memory leads to blocks that are not there any more. */
 static void own_stack(struct je *j, __u64 addr)
 {
-	struct heap *h = j->h;
-	size_t lo = 0, hi = h->nr_chunks;
+	struct heap_chunk *c = heap_block_of(j->h, addr);
 
-	while (lo < hi) {
-		const size_t mid = (lo + hi) / 2;
-
-		if (h->chunks[mid].at + HEAP_HEAD <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo && addr - h->chunks[lo - 1].at - HEAP_HEAD < h->chunks[lo - 1].size &&
-	    h->chunks[lo - 1].state == HEAP_USED &&
-	    h->chunks[lo - 1].tail == HEAP_NO_TAIL)
-		h->chunks[lo - 1].state = HEAP_OWN;
+	if (c && c->state == HEAP_USED && c->tail == HEAP_NO_TAIL)
+		c->state = HEAP_OWN;
 }
 
 /* Does an array of records begin here?  Twice: it is looked at, and then it counts. */

@@ -13,12 +13,12 @@
 
 #include "base/ids.h"
 #include "heap/jemalloc_int.h"
+#include "heap/tree.h"
 
 #define BASE_ALIGN	(2ULL << 20)
 #define BASE_STEPS	(1ULL << 16)	/* blocks of its own that are looked for in one mapping */
 
 static const char bad_entry[] = "an entry of its tree is inconsistent";
-static const char no_page[] = "a part of its tree was not read";
 static const char bad_bitmap[] = "the bitmap of its blocks is inconsistent";
 static const char bad_state[] = "a thread is just changing it";
 
@@ -141,61 +141,31 @@ static int add_extent(struct je *j, const struct je_extent *e)
 
 /* ---- the tree ---- */
 
-static int take_leaf(struct je *j, __u64 leaf, __u64 span)
+static int take_entry(void *ctx, __u64 entry, __u64 number, __u64 at)
 {
+	struct je *j = ctx;
+	const __u64 key = j->leaf + number * PAGE;
 	struct je_extent e;
-	int err = 0;
 
-	for (__u64 page = leaf & ~(PAGE - 1); page < leaf + JE_TABLE && !err; page += PAGE) {
-		const int is = words_page_at(j->w, page, j->leaf);
-
-		if (is < 0)
-			heap_miss(j->h, no_page, page);
-		if (is <= 0)
-			continue;
-		for (size_t i = 0; i < PAGE / WORD && !err; i++) {
-			const __u64 at = page + i * WORD;
-			const __u64 key = span * JE_LEAF_SPAN + (at - leaf) / WORD * PAGE;
-
-			if (at < leaf || at >= leaf + JE_TABLE || key < j->end ||
-			    !(j->leaf[i] << 16 >> 22))
-				continue;
-			if (!je_extent_at(j->w, &j->layout, j->leaf[i], key, &e) ||
-			    e.base != key) {
-				heap_miss(j->h, bad_entry, at);
-				continue;
-			}
-			j->end = e.base + e.len;
-			err = add_extent(j, &e);
-		}
+	if (key < j->end || !(entry << 16 >> 22))
+		return 0;
+	if (!je_extent_at(j->w, &j->layout, entry, key, &e) || e.base != key) {
+		heap_miss(j->h, bad_entry, at);
+		return 0;
 	}
-	return err;
+	j->end = e.base + e.len;
+	return add_extent(j, &e);
 }
 
-static int take_root(struct je *j)
+static int take_leaf(void *ctx, __u64 leaf, __u64 number, __u64 at)
 {
-	const __u64 end = j->root + JE_TABLE;
-	int err = 0;
+	struct je *j = ctx;
 
-	for (__u64 page = j->root & ~(PAGE - 1); page < end && !err; page += PAGE) {
-		const int is = words_page_at(j->w, page, j->table);
-
-		if (is < 0)
-			heap_miss(j->h, no_page, page);
-		if (is <= 0)
-			continue;
-		for (size_t i = 0; i < PAGE / WORD && !err; i++) {
-			const __u64 at = page + i * WORD, leaf = j->table[i];
-
-			if (at < j->root || at >= end || !leaf)
-				continue;
-			if (leaf % 64 || leaf >> 47)
-				heap_miss(j->h, bad_entry, at);
-			else
-				err = take_leaf(j, leaf, (at - j->root) / WORD);
-		}
-	}
-	return err ? err : flush_piece(j);
+	j->leaf = number * JE_LEAF_SPAN;
+	if (!(leaf % 64) && !(leaf >> 47))
+		return tree_each(j->h, j->w, leaf, JE_TABLE, take_entry, j);
+	heap_miss(j->h, bad_entry, at);
+	return 0;
 }
 
 /* ---- its own memory ---- */
@@ -232,7 +202,7 @@ static int take_base(struct je *j)
 			if (len) {
 				err = heap_add_piece(j->h, arena, at, at + len);
 				a->system += used;
-						}
+			}
 			at += len ? len : BASE_ALIGN;
 		}
 	}
@@ -242,7 +212,10 @@ static int take_base(struct je *j)
 int je_walk(struct je *j)
 {
 	const size_t chunks = j->h->nr_chunks, arenas = j->h->nr_arenas;
-	int err = take_root(j);
+	int err = tree_each(j->h, j->w, j->root, JE_TABLE, take_leaf, j);
+
+	if (!err)
+		err = flush_piece(j);
 
 	if (!err)
 		settle_larges(j);

@@ -50,14 +50,13 @@ struct je {
 	__u64 root;
 	__u32 number;			/* which jemalloc of the process */
 	__u64 end;			/* of the last extent */
+	__u64 leaf;			/* address that the leaf describes which is walked */
 	size_t last_arena;
 	__u64 last_start, last_end;	/* the last piece, which may grow */
 	struct je_large *larges;
 	size_t nr_larges, room_larges;
 	bool padded;			/* a page is added to large blocks */
 	__u16 arenas[JE_ARENAS];	/* number in the heap, + 1; 0: none yet */
-	__u64 table[PAGE / WORD];	/* a page of the root, and of a leaf */
-	__u64 leaf[PAGE / WORD];
 };
 
 /* ---- jemalloc_entry.c ---- */

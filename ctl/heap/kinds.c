@@ -158,14 +158,45 @@ static bool is_known(const struct kinds *k, __u32 block)
 	return k->at[k->of[block]].what >= KIND_OBJECT;
 }
 
+/*
+ * Of one whose beginning is not known, what is surely its own: from the second page on.  False: it
+ * has not so much.
+ */
+static bool read_inside(const struct graph *g, __u32 block, __u64 words[LOOKS_WORDS])
+{
+	return heap_usable(&g->chunks[block]) >= HEAP_LOOSE + LOOKS_LEN &&
+	       graph_read(g, graph_addr(g, block) + HEAP_LOOSE, words, LOOKS_LEN);
+}
+
+static __u32 classify_loose(struct kinds *k, __u32 block)
+{
+	const struct graph *g = k->g;
+	const __u64 addr = graph_addr(g, block), size = heap_usable(&g->chunks[block]);
+	__u64 words[LOOKS_WORDS] = { 0 };
+
+	if (!graph_read(g, addr, words, LOOKS_LEN) ||
+	    looks_zero(g, addr, heap_span(&g->chunks[block]), words, LOOKS_LEN))
+		return simple(k, KIND_ZERO, 0);
+	if (read_inside(g, block, words)) {
+		if (looks_text(g, words, LOOKS_LEN, size))
+			return simple(k, KIND_TEXT, 0);
+		if (looks_pointers(g, words, LOOKS_WORDS))
+			return simple(k, KIND_POINTERS, 0);
+	}
+	return by_size(k, size);
+}
+
 static __u32 classify(struct kinds *k, __u32 block)
 {
 	const struct graph *g = k->g;
 	const __u64 addr = graph_addr(g, block), size = heap_usable(&g->chunks[block]);
 	const size_t len = size < LOOKS_LEN ? (size_t)size : LOOKS_LEN;
 	__u64 words[LOOKS_WORDS] = { 0 };
-	__u32 kind = by_language(k, block);
+	__u32 kind;
 
+	if (g->chunks[block].tail == HEAP_LOOSE_TAIL)
+		return classify_loose(k, block);
+	kind = by_language(k, block);
 	if (kind != KIND_NONE)
 		return kind;
 	if (!graph_read(g, addr, words, len) || looks_zero(g, addr, size, words, len))
@@ -211,7 +242,7 @@ static int look_at_owner(void *ctx, __u64 at, __u64 word, __u32 block)
 	__u64 words[5];
 	__u32 found;
 
-	if (word != graph_addr(g, block) || what == KIND_STRING || what == KIND_LIST ||
+	if (!graph_begins(g, block, word) || what == KIND_STRING || what == KIND_LIST ||
 	    what == KIND_TREE || is_known(k, block) ||
 	    !graph_read(g, at - 2 * WORD, words, sizeof(words)))
 		return 0;
@@ -236,7 +267,10 @@ static void name_pointers(struct kinds *k, __u32 block)
 	__u64 words[LOOKS_WORDS] = { 0 };
 	__u32 of = KIND_NONE, kind, to;
 
-	graph_read(g, addr, words, len);
+	if (g->chunks[block].tail == HEAP_LOOSE_TAIL)
+		read_inside(g, block, words);
+	else
+		graph_read(g, addr, words, len);
 	for (size_t i = 0; i < len / WORD; i++) {
 		to = words[i] ? graph_target(g, words[i]) : GRAPH_NONE;
 		if (to == GRAPH_NONE || k->at[k->of[to]].what == KIND_POINTERS)

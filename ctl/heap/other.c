@@ -53,6 +53,22 @@ int heap_add_block(struct heap *h, size_t arena, __u64 block, __u64 size, enum h
 	return heap_add(h, &c);
 }
 
+struct heap_chunk *heap_block_of(const struct heap *h, __u64 addr)
+{
+	size_t lo = 0, hi = h->nr_chunks;
+
+	while (lo < hi) {
+		const size_t mid = (lo + hi) / 2;
+
+		if (h->chunks[mid].at + HEAP_HEAD <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && addr - h->chunks[lo - 1].at - HEAP_HEAD < heap_span(&h->chunks[lo - 1]) ?
+	       &h->chunks[lo - 1] : NULL;
+}
+
 void heap_miss(struct heap *h, const char *what, __u64 at)
 {
 	if (h->others_missing)

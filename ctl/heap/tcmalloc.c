@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "heap/tcmalloc_int.h"
+#include "heap/tree.h"
 
 #define ROOT_SLOTS	(1ULL << 17)
 #define ROOT_BYTES	(ROOT_SLOTS * WORD)
@@ -20,12 +21,10 @@
 #define LEAF_BYTES	(LEAF_SLOTS * WORD)
 #define LEAF_SPAN	(LEAF_SLOTS * TC_PAGE)
 #define SAMPLE		64
-#define MAX_TRIES	4096U
 #define MAX_LEN		(1ULL << 42)
 #define MOST_OBJECTS	65536ULL
 
 static const char bad_entry[] = "an entry of its tree is inconsistent";
-static const char no_page[] = "a part of its tree was not read";
 static const char bad_list[] = "its list of free blocks is inconsistent";
 
 enum { SPAN_USED, SPAN_FREE, SPAN_RETURNED };
@@ -53,73 +52,37 @@ static bool span_at(struct tc *t, __u64 at, __u64 key, struct span *s)
 
 /* ---- the tree ---- */
 
-static bool is_leaf(struct tc *t, __u64 leaf, __u64 span)
+struct sample {
+	struct tc *t;
+	__u64 first;			/* address that the leaf describes */
+	__u64 end;			/* of the last span */
+	size_t seen, good;
+};
+
+static int sample_span(void *ctx, __u64 entry, __u64 number, __u64 at)
 {
-	size_t seen = 0, good = 0;
+	struct sample *of = ctx;
+	const __u64 key = of->first + number * TC_PAGE;
 	struct span s;
 
-	for (__u64 page = words_page(t->w, leaf, leaf + LEAF_BYTES);
-	     page < leaf + LEAF_BYTES && seen < SAMPLE;
-	     page = words_page(t->w, page + PAGE, leaf + LEAF_BYTES)) {
-		if (words_page_at(t->w, page, t->leaf) <= 0)
-			continue;
-		for (size_t i = 0; i < PAGE / WORD && seen < SAMPLE; i++) {
-			const __u64 at = page + i * WORD;
-
-			if (at < leaf || at >= leaf + LEAF_BYTES || !t->leaf[i])
-				continue;
-			seen++;
-			good += span_at(t, t->leaf[i],
-					span * LEAF_SPAN + (at - leaf) / WORD * TC_PAGE, &s);
-			if (seen == 8 && !good)
-				return false;
-		}
+	(void)at;
+	/* (where spans were joined, entries within them stay as they were) */
+	if (key < of->end)
+		return 0;
+	of->seen++;
+	if (span_at(of->t, entry, key, &s)) {
+		of->good++;
+		of->end = s.start + s.len;
 	}
-	return good && good + 1 >= seen;
+	return of->seen == SAMPLE || (of->seen == 8 && !of->good);
 }
 
-/* Is @leaf at @at an entry of a root?  Then it describes memory that the kernel gave. */
-static bool is_entry(struct tc *t, __u64 at, __u64 leaf, unsigned int *tries)
+static bool is_leaf(void *ctx, __u64 leaf, __u64 span)
 {
-	const struct heap_area *in = heap_area_of(t->areas, t->nr_areas, leaf);
-	__u64 last = ~0ULL;
+	struct sample s = { .t = ctx, .first = span * LEAF_SPAN };
 
-	if (!in || !in->anonymous || in->end - leaf < LEAF_BYTES)
-		return false;
-	for (size_t i = 0; i < t->nr_areas && *tries < MAX_TRIES; i++) {
-		const __u64 span = t->areas[i].start / LEAF_SPAN;
-
-		if ((!t->areas[i].anonymous && !t->areas[i].brk) || span == last ||
-		    span >= ROOT_SLOTS)
-			continue;
-		last = span;
-		if (at - t->data.start < span * WORD ||
-		    at - span * WORD + ROOT_BYTES > t->data.end)
-			continue;
-		++*tries;
-		if (!is_leaf(t, leaf, span))
-			continue;
-		t->root = at - span * WORD;
-		return true;
-	}
-	return false;
-}
-
-static bool find_root(struct tc *t)
-{
-	unsigned int tries = 0;
-
-	for (__u64 page = words_page(t->w, t->data.start, t->data.end); page < t->data.end;
-	     page = words_page(t->w, page + PAGE, t->data.end)) {
-		if (!words_at(t->w, page, t->table, PAGE))
-			continue;
-		for (size_t i = 0; i < PAGE / WORD; i++)
-			if (t->table[i] && t->table[i] % WORD == 0 && !(t->table[i] >> 47) &&
-			    page + i * WORD >= t->data.start &&
-			    is_entry(t, page + i * WORD, t->table[i], &tries))
-				return true;
-	}
-	return false;
+	tree_each(NULL, s.t->w, leaf, LEAF_BYTES, sample_span, &s);
+	return s.good && s.good + 1 >= s.seen;
 }
 
 /* ---- spans ---- */
@@ -180,56 +143,29 @@ static int add_span(struct tc *t, const struct span *s)
 	       heap_add_block(t->h, t->arena, s->start, s->len, HEAP_USED);
 }
 
-static int take_leaf(struct tc *t, __u64 leaf, __u64 span)
+static int take_entry(void *ctx, __u64 entry, __u64 number, __u64 at)
 {
+	struct tc *t = ctx;
+	const __u64 key = t->leaf + number * TC_PAGE;
 	struct span s;
-	int err = 0;
 
-	for (__u64 page = leaf & ~(PAGE - 1); page < leaf + LEAF_BYTES && !err; page += PAGE) {
-		const int is = words_page_at(t->w, page, t->leaf);
-
-		if (is < 0)
-			heap_miss(t->h, no_page, page);
-		if (is <= 0)
-			continue;
-		for (size_t i = 0; i < PAGE / WORD && !err; i++) {
-			const __u64 at = page + i * WORD;
-			const __u64 key = span * LEAF_SPAN + (at - leaf) / WORD * TC_PAGE;
-
-			if (at < leaf || at >= leaf + LEAF_BYTES || !t->leaf[i] || key < t->end)
-				continue;
-			/* (where spans were joined, entries within them stay as they were) */
-			if (!span_at(t, t->leaf[i], key, &s) || s.start != key) {
-				heap_miss(t->h, bad_entry, at);
-				continue;
-			}
-			t->end = s.start + s.len;
-			err = add_span(t, &s);
-		}
+	if (key < t->end)
+		return 0;
+	if (!span_at(t, entry, key, &s) || s.start != key) {
+		heap_miss(t->h, bad_entry, at);
+		return 0;
 	}
-	return err;
+	t->end = s.start + s.len;
+	return add_span(t, &s);
 }
 
-static int take_root(struct tc *t)
+static int take_leaf(void *ctx, __u64 leaf, __u64 number, __u64 at)
 {
-	const __u64 end = t->root + ROOT_BYTES;
-	int err = 0;
+	struct tc *t = ctx;
 
-	for (__u64 page = t->root & ~(PAGE - 1); page < end && !err; page += PAGE) {
-		const int is = words_page_at(t->w, page, t->table);
-
-		if (is < 0)
-			heap_miss(t->h, no_page, page);
-		if (is <= 0)
-			continue;
-		for (size_t i = 0; i < PAGE / WORD && !err; i++) {
-			const __u64 at = page + i * WORD;
-
-			if (at >= t->root && at < end && t->table[i] && !(t->table[i] >> 47))
-				err = take_leaf(t, t->table[i], (at - t->root) / WORD);
-		}
-	}
-	return err;
+	(void)at;
+	t->leaf = number * LEAF_SPAN;
+	return leaf >> 47 ? 0 : tree_each(t->h, t->w, leaf, LEAF_BYTES, take_entry, t);
 }
 
 static int walk_one(struct tc *t)
@@ -243,7 +179,7 @@ static int walk_one(struct tc *t)
 		return -ENOMEM;
 	err = heap_add_arena(t->h, &arena, &t->arena);
 	if (!err)
-		err = take_root(t);
+		err = tree_each(t->h, t->w, t->root, ROOT_BYTES, take_leaf, t);
 	free(t->taken);
 	if (!err)
 		heap_sum_rest(t->h, arenas, chunks);
@@ -254,18 +190,24 @@ static int walk_one(struct tc *t)
 int tcmalloc_walk(struct heap *h, const struct heap_area *areas, size_t nr, struct heap_words *w)
 {
 	struct tc *t = calloc(1, sizeof(*t));
+	struct heap_tree tree = { .w = w, .areas = areas, .nr_areas = nr, .root_len = ROOT_BYTES,
+				  .leaf_len = LEAF_BYTES, .span = LEAF_SPAN, .align = WORD,
+				  .is_leaf = is_leaf, .ctx = t };
 	int err = -ENOENT;
 
 	if (!t)
 		return -ENOMEM;
 	*t = (struct tc){ .h = h, .w = w, .areas = areas, .nr_areas = nr };
+	tree_begin(&tree);
 	for (size_t i = 0; i < nr && err == -ENOENT; i++) {
 		if (!areas[i].data)
 			continue;
 		t->data = heap_data_at(areas, nr, &i);
-		if (t->data.end - t->data.start < ROOT_BYTES || tc_find_sizes(t) || !find_root(t))
+		if (tc_find_sizes(t))
 			continue;
-		err = walk_one(t);
+		t->root = tree_find(&tree, &t->data, t->data.start);
+		if (t->root)
+			err = walk_one(t);
 	}
 	free(t);
 	return err;

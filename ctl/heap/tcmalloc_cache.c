@@ -14,13 +14,17 @@
 #define SLOTS		64
 #define MOST		65536U		/* blocks in a list */
 #define BIGGEST		(256 << 10)
+#define MOST_PAGES	256ULL		/* of a span of small blocks */
 
 /* ---- sizes ---- */
 
-/* 128 sizes of 32 bits, as many numbers of pages of 64, and how many there are. */
+/*
+ * 128 sizes of 32 bits, as many numbers of pages of 64, and how many there are; before that, since
+ * 2.11, how many pages a span has at least.
+ */
 static bool is_sizes(struct tc *t, __u64 at)
 {
-	__u64 pages[TC_CLASSES + 1];
+	__u64 pages[TC_CLASSES + 2];
 	size_t n = 1;
 
 	if (!words_at(t->w, at, t->sizes, sizeof(t->sizes)) ||
@@ -28,10 +32,12 @@ static bool is_sizes(struct tc *t, __u64 at)
 		      sizeof(pages)))
 		return false;
 	while (n < TC_CLASSES && t->sizes[n] > t->sizes[n - 1] && t->sizes[n] <= BIGGEST &&
-	       t->sizes[n] % 8 == 0 && pages[n] && pages[n] <= 256)
+	       t->sizes[n] % 8 == 0 && pages[n] && pages[n] <= MOST_PAGES)
 		n++;
 	t->nr_sizes = n;
-	return n > 16 && t->sizes[n - 1] == BIGGEST && pages[TC_CLASSES] == n && !pages[0];
+	return n > 16 && t->sizes[n - 1] == BIGGEST && !pages[0] &&
+	       (pages[TC_CLASSES] == n || (pages[TC_CLASSES] <= MOST_PAGES &&
+					   pages[TC_CLASSES + 1] == n));
 }
 
 int tc_find_sizes(struct tc *t)

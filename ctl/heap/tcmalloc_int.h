@@ -16,11 +16,12 @@ struct tc {
 	struct heap_area data;		/* of its library or program */
 	__u64 root;
 	size_t arena;
+	__u64 leaf;			/* address that the leaf describes which is walked */
 	__u64 end;			/* of the last span */
 	__s32 sizes[TC_CLASSES];	/* of blocks */
 	size_t nr_sizes;
 	__u64 *taken;			/* bits: objects of a span that are free */
-	__u64 table[PAGE / WORD], leaf[PAGE / WORD];
+	__u64 table[PAGE / WORD];
 };
 
 /* -ENOENT: not found */

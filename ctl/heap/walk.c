@@ -179,8 +179,8 @@ static int walk_others(struct heap *h, const struct heap_area *areas, size_t nr,
 		       struct heap_words *w)
 {
 	static int (*const others[])(struct heap *h, const struct heap_area *areas, size_t nr,
-				     struct heap_words *w) = { jemalloc_walk, tcmalloc_walk,
-							       mimalloc_walk };
+				     struct heap_words *w) = { jemalloc_walk, jemalloc_old_walk,
+							       tcmalloc_walk, mimalloc_walk };
 	int err = -ENOENT, one;
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {

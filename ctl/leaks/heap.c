@@ -89,7 +89,8 @@ static int find_blocks(const struct heap *h, struct reach_block **blocks, size_t
 		    (!c->mapped && !heap_is_sure(h, c->arena)))
 			continue;
 		(*blocks)[(*nr)++] = (struct reach_block){ .addr = c->at + HEAP_HEAD,
-							   .size = heap_usable(c) };
+							   .size = heap_span(c),
+				.loose = (__u16)(heap_span(c) - heap_usable(c)) };
 		if (c->mapped)
 			err = ranges_add(holes, c->at, c->at + c->size, false);
 	}
@@ -188,7 +189,8 @@ static int tell(struct job *j, const struct reach_block *blocks, size_t nr)
 			out->cached_bytes += bytes;
 		} else {
 			err = add_lost(out, &room, &(struct heap_lost){
-				.size = b->size, .word = first_word(j, b), .blocks = 1,
+				.size = c ? heap_usable(c) : b->size,
+				.word = first_word(j, b), .blocks = 1,
 				.bytes = bytes, .definite = b->class == REACH_DEFINITE });
 		}
 		if (out->nr_lost < limit)

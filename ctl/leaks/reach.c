@@ -132,6 +132,11 @@ static struct reach_block *find_empty_array(const struct scan *s, __u64 p)
 
 /* ---- what an address makes of the block it points to ---- */
 
+static bool is_begin(const struct reach_block *b, __u64 p)
+{
+	return p == b->addr || p - b->addr < b->loose;
+}
+
 static void mark(struct scan *s, struct reach_block *b, __u64 p)
 {
 	const bool sure = !s->from || s->from->class == REACH_REACHABLE;
@@ -139,9 +144,9 @@ static void mark(struct scan *s, struct reach_block *b, __u64 p)
 
 	if (b->class == REACH_REACHABLE || b == s->from)
 		return;
-	if (p != b->addr && s->starts_only)
+	if (!is_begin(b, p) && s->starts_only)
 		return;
-	whole = p == b->addr || is_as_good(s, b, p) || is_find_object(s, b, p);
+	whole = is_begin(b, p) || is_as_good(s, b, p) || is_find_object(s, b, p);
 	if (b->is_root || (sure && whole))
 		b->class = REACH_REACHABLE;
 	else if (b->class != REACH_POSSIBLE)

@@ -30,6 +30,7 @@ struct reach_block {
 	bool is_root;		/* a mapping: the caller has it among the roots, and any
 				 * address in it is one of its own */
 	bool queued;		/* for reach_scan() */
+	__u16 loose;		/* it begins anywhere in so many bytes; 0: at .addr */
 };
 
 /* For qsort(): by address. */

@@ -9,8 +9,10 @@
 /* LINK: ctl/heap/mallocng.c */
 /* LINK: ctl/heap/other.c ctl/heap/jemalloc.c ctl/heap/jemalloc_extents.c */
 /* LINK: ctl/heap/jemalloc_entry.c */
+/* LINK: ctl/heap/jemalloc_old.c ctl/heap/jemalloc_old_walk.c ctl/heap/jemalloc_old_cache.c */
+/* LINK: ctl/heap/jemalloc_chunk.c ctl/heap/jemalloc_huge.c */
 /* LINK: ctl/heap/jemalloc_cache.c ctl/heap/tcmalloc.c ctl/heap/tcmalloc_cache.c */
-/* LINK: ctl/heap/mimalloc.c ctl/heap/oldmalloc.c */
+/* LINK: ctl/heap/mimalloc.c ctl/heap/oldmalloc.c ctl/heap/tree.c */
 /* LINK: ctl/base/addr_index.c ctl/base/ids.c ctl/base/limit.c ctl/base/openreg.c */
 /* LINK: ctl/target/ldcache.c ctl/target/maps.c ctl/target/procmaps.c -ldw -lelf -lz */
 /* FUZZ: -max_len=32768 -rss_limit_mb=2048 */

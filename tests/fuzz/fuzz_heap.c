@@ -4,8 +4,10 @@
 /* LINK: ctl/base/ids.c ctl/heap/chunks.c ctl/heap/words.c ctl/heap/mallocng.c */
 /* LINK: ctl/heap/other.c ctl/heap/jemalloc.c ctl/heap/jemalloc_extents.c */
 /* LINK: ctl/heap/jemalloc_entry.c */
+/* LINK: ctl/heap/jemalloc_old.c ctl/heap/jemalloc_old_walk.c ctl/heap/jemalloc_old_cache.c */
+/* LINK: ctl/heap/jemalloc_chunk.c ctl/heap/jemalloc_huge.c */
 /* LINK: ctl/heap/jemalloc_cache.c ctl/heap/tcmalloc.c ctl/heap/tcmalloc_cache.c */
-/* LINK: ctl/heap/mimalloc.c ctl/heap/oldmalloc.c */
+/* LINK: ctl/heap/mimalloc.c ctl/heap/oldmalloc.c ctl/heap/tree.c */
 /* FUZZ: -max_len=2048 */
 /*
  * The memory of a process that has a heap, or has made something that looks like one: a heap

@@ -4,19 +4,22 @@
 /* LINK: ctl/base/ids.c ctl/heap/chunks.c ctl/heap/words.c ctl/heap/mallocng.c */
 /* LINK: ctl/heap/other.c ctl/heap/jemalloc.c ctl/heap/jemalloc_extents.c */
 /* LINK: ctl/heap/jemalloc_entry.c */
+/* LINK: ctl/heap/jemalloc_old.c ctl/heap/jemalloc_old_walk.c ctl/heap/jemalloc_old_cache.c */
+/* LINK: ctl/heap/jemalloc_chunk.c ctl/heap/jemalloc_huge.c */
 /* LINK: ctl/heap/jemalloc_cache.c ctl/heap/tcmalloc.c ctl/heap/tcmalloc_cache.c */
-/* LINK: ctl/heap/mimalloc.c ctl/heap/oldmalloc.c */
+/* LINK: ctl/heap/mimalloc.c ctl/heap/oldmalloc.c ctl/heap/tree.c */
 /* FUZZ: -max_len=2048 */
 /*
- * The memory of a process that has a heap of jemalloc, tcmalloc, mimalloc or musl's old malloc,
- * into which any words were written.  Without them, all blocks are found.  Whatever they are,
- * chunks lie apart, and what is said to add up does.
+ * The memory of a process that has a heap of jemalloc 5 or an older one, tcmalloc, mimalloc or
+ * musl's old malloc, into which any words were written.  Without them, all blocks are found.
+ * Whatever they are, chunks lie apart, and what is said to add up does.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "heap/heap.h"
+#include "old_jemalloc.h"
 
 #define DATA		0x7f0000000000ULL
 #define DATA_LEN	(4ULL << 20)
@@ -24,6 +27,7 @@
 #define ANON_LEN	(64ULL << 20)
 #define NR_PAGES	24
 #define WORDS		512
+#define MADE_HERE	5U		/* heaps, before those of old_jemalloc.h */
 
 static struct {
 	uint64_t at;			/* 0: none */
@@ -160,7 +164,7 @@ static void span(uint64_t number, uint64_t at, uint64_t len, uint64_t bits, uint
 		put(leaf + (at - ANON + i) / 8192 * 8, where);
 }
 
-static void begin_tcmalloc(void)
+static void begin_tcmalloc(uint64_t since_2_11)
 {
 	const uint64_t sizes = DATA + 0x300000, records = DATA + 0x200000;
 	const uint64_t small = ANON + 0x400000, cache = ANON + 0x700000;
@@ -175,7 +179,8 @@ static void begin_tcmalloc(void)
 		put(cache + 32 * i + 24, one);
 		put(cache + 32 * i + 56, two);
 	}
-	put(sizes + 512 + 1024, 18);
+	put(sizes + 512 + 1024, since_2_11 ? 1 : 18);
+	put(sizes + 512 + 1032, since_2_11 ? 18 : 0);
 	for (uint64_t i = 1; i < 18; i++)
 		put(records + (i - 1) * 1216, i);
 	span(0, small, 0x2000, 3 | 2 << 16, small);
@@ -184,6 +189,9 @@ static void begin_tcmalloc(void)
 	put(cache + 72, 1);
 	put(small + 2048, 0);
 	span(1, ANON + 0x402000, 0x8000, 0, 0);
+	/* (joined of others, whose entries within it are still there) */
+	put(ANON + (ANON & 0x7fffffff) / 8192 * 8 + 0x404000 / 8192 * 8, ANON + 0x300400);
+	put(ANON + (ANON & 0x7fffffff) / 8192 * 8 + 0x406000 / 8192 * 8, ANON + 0x300400);
 	span(2, ANON + 0x40a000, 0x4000, 1 << 24, 0);
 }
 
@@ -244,7 +252,8 @@ static void check(const struct heap *h)
 	for (size_t i = 0; i < h->nr_chunks; i++) {
 		const struct heap_chunk *c = &h->chunks[i];
 
-		if (c->arena >= h->nr_arenas || !c->size || (last && c->at < last->at + last->size))
+		if (c->arena >= h->nr_arenas || !c->size ||
+		    (last && c->at < last->at + last->size + heap_span(last) - heap_usable(last)))
 			abort();
 		last = c;
 	}
@@ -262,20 +271,25 @@ static void check(const struct heap *h)
 /* Nothing was changed: what each of them has. */
 static void is_as_made(const struct heap *h, unsigned int which)
 {
-	static const struct {
+	static const struct made {
 		enum heap_allocator allocator;
 		uint64_t used, cached, free;
 	} made[] = {
 		{ HEAP_JEMALLOC, 5, 1, 11 }, { HEAP_JEMALLOC, 5, 1, 11 },
 		{ HEAP_TCMALLOC, 3, 1, 2 }, { HEAP_MIMALLOC, 2, 0, 1 }, { HEAP_OLDMALLOC, 2, 0, 1 },
+		{ HEAP_JEMALLOC, 6, 2, 11 }, { HEAP_JEMALLOC, 6, 2, 11 },
+		{ HEAP_JEMALLOC, 5, 2, 12 }, { HEAP_TCMALLOC, 3, 1, 2 },
 	};
+	const unsigned int old = MADE_HERE, last = MADE_HERE + OLD_VERSIONS;
+	const struct made *m = &made[which < old ? which : which < old + 2 ? old :
+				     which < last ? old + 2 : old + 3];
 	uint64_t n[NR_HEAP_STATES] = { 0 };
 
 	for (size_t i = 0; i < h->nr_chunks; i++)
 		n[h->chunks[i].state] += !h->chunks[i].mapped;
-	if (!h->complete || h->allocator != made[which].allocator ||
-	    n[HEAP_USED] != made[which].used || n[HEAP_CACHED] != made[which].cached ||
-	    n[HEAP_FREE] != made[which].free)
+	if (!h->complete || h->allocator != m->allocator ||
+	    n[HEAP_USED] != m->used || n[HEAP_CACHED] != m->cached ||
+	    n[HEAP_FREE] != m->free)
 		abort();
 }
 
@@ -283,21 +297,26 @@ static void is_as_made(const struct heap *h, unsigned int which)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const unsigned int which = size ? data[0] % 5 : 0;
+	const unsigned int which = size ? data[0] % (MADE_HERE + OLD_VERSIONS + 1) : 0;
 	const bool as_made = size < 10;
 	struct heap h;
 
 	if (!size)
 		return 0;
 	nr = 0;
+	old_put = put;
 	if (which < 2)
 		begin_jemalloc((int)which);
 	else if (which == 2)
-		begin_tcmalloc();
+		begin_tcmalloc(0);
 	else if (which == 3)
 		begin_mimalloc();
-	else
+	else if (which == 4)
 		begin_oldmalloc();
+	else if (which < MADE_HERE + OLD_VERSIONS)
+		old_begin(&old_versions[which - MADE_HERE], DATA, ANON);
+	else
+		begin_tcmalloc(1);
 	gone = 0;
 	if (!as_made && data[0] & 128)
 		memcpy(&gone, data + 1, 4);

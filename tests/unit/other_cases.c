@@ -82,6 +82,23 @@ __attribute__((noinline)) static void lose(void)
 	}
 }
 
+/* Blocks of all sizes come and go, so that their pages are divided and joined; some stay. */
+static void churn(void)
+{
+	static void *blocks[3000];
+	unsigned long random = 1;
+
+	for (int i = 0; i < 60000; i++) {
+		const size_t at = (random = random * 6364136223846793005 + 1442695040888963407) >>
+				  40;
+		const size_t size = at % 64 ? random >> 61 ? 2000 : 40000 : 3000000;
+
+		free(blocks[at / 64 % 3000]);
+		blocks[at / 64 % 3000] = at % 8 ? malloc((random >> 20) % size + 1) :
+				    memalign(65536, (random >> 20) % size + 1);
+	}
+}
+
 /* What was left on the stack, and in registers. */
 __attribute__((noinline)) static void wipe(void)
 {
@@ -199,11 +216,12 @@ int main(int argc, char **argv)
 	size_t value;
 	pthread_t t;
 
-	(void)argv;
 	setvbuf(stdout, out, _IOFBF, sizeof(out));
 	/* a name that is not found costs memory, once */
 	jemalloc_says("stats.allocated", &value);
 	tcmalloc_says("generic.heap_size", &value);
+	if (argc > 1 && !strcmp(argv[1], "churn"))
+		churn();
 	for (int i = 0; i < NR; i++)
 		add_session(i);
 	make_sizes();
@@ -229,7 +247,7 @@ int main(int argc, char **argv)
 	printf("lost\t20\n");
 	wipe();
 	say();
-	if (argc > 1)
+	if (argc > 1 && !strcmp(argv[1], "broken"))
 		write_after_free();
 	printf("ready\n");
 	fflush(stdout);

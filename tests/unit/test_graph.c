@@ -341,6 +341,46 @@ static void test_kinds(void)
 	graph_free(&kinds_graph);
 }
 
+/* The first page has something else, or the last bytes of one that begins late. */
+static void test_loose(void)
+{
+	const __u64 large = BASE + 16, size = 16384;
+	__u64 object, small, *w = memory + 2;
+
+	clear();
+	chunks[heap.nr_chunks++] = (struct heap_chunk){ .at = BASE, .size = size,
+							.state = HEAP_USED,
+							.tail = HEAP_LOOSE_TAIL };
+	used = size + 4096;
+	block(40, &object)[0] = FILE_AT + 16;
+	block(72, &small)[0] = 0x8180;
+	w[0] = FILE_AT + 16;
+	for (int i = 512; i < 1024; i++)
+		w[i] = object;
+	w[(640 + size) / 8 - 1] = small;
+	data[0] = large + 640;
+	find_kinds();
+	is_kind(large, "looks like pointers to: Class", "what begins late by its second page");
+	ok(graph_at(&kinds_graph, large + 640 + size - 1) == 0, "its last byte is its own");
+	ok(graph_begins(&kinds_graph, 0, large + 640) &&
+	   !graph_begins(&kinds_graph, 0, large + 641) &&
+	   !graph_begins(&kinds_graph, 0, large + 4096), "where it may begin");
+	ok(!graph_search(&kinds_graph) && kinds_graph.number[2], "its last word leads on");
+	kinds_free(&kinds);
+	graph_free(&kinds_graph);
+	clear();
+	chunks[heap.nr_chunks++] = (struct heap_chunk){ .at = BASE, .size = size,
+							.state = HEAP_USED,
+							.tail = HEAP_LOOSE_TAIL };
+	w[0] = FILE_AT + 16;
+	w[700] = 0x8180;
+	data[0] = large + 640;
+	find_kinds();
+	is_kind(large, "8.0 KiB - 16.0 KiB", "else by its size");
+	kinds_free(&kinds);
+	graph_free(&kinds_graph);
+}
+
 static void test_none(void)
 {
 	struct graph g;
@@ -358,6 +398,7 @@ int main(void)
 	test_retained();
 	test_path();
 	test_kinds();
+	test_loose();
 	test_none();
 	return tap_done();
 }

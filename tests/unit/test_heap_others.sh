@@ -101,6 +101,10 @@ for lib in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2.0; do
 	look "of what was saved" "$work/saved.$name"
 	tests/unit/heap_equal.py "$work/live" "$work/json"
 	check $? "the same as while it ran"
+	begin env LD_PRELOAD="$file" "$work/cases" churn
+	look "of one that allocated and freed much before" "$case" --max-pause 20000
+	summed "$name"
+	end
 	[ "$name" != jemalloc ] || continue
 	# (jemalloc has no addresses in free blocks)
 	begin env LD_PRELOAD="$file" "$work/cases" broken

@@ -179,6 +179,16 @@ static void test_interior(void)
 	scan();
 	is(class_of(a), REACH_REACHABLE, "a block of no bytes can be reached");
 	is(class_of(b), REACH_DEFINITE, "by its own address only");
+
+	begin();
+	a = block(0, 4160);
+	b = block(600, 4160);
+	blocks[0].loose = blocks[1].loose = 4096;
+	data[0] = a + 640;
+	data[1] = b + 4096;
+	scan();
+	is(class_of(a), REACH_REACHABLE, "of one, any address in its first page is enough");
+	is(class_of(b), REACH_POSSIBLE, "but none behind that");
 }
 
 static void test_heuristics(void)

@@ -9,8 +9,10 @@
 /* LINK: ctl/heap/mallocng.c */
 /* LINK: ctl/heap/other.c ctl/heap/jemalloc.c ctl/heap/jemalloc_extents.c */
 /* LINK: ctl/heap/jemalloc_entry.c */
+/* LINK: ctl/heap/jemalloc_old.c ctl/heap/jemalloc_old_walk.c ctl/heap/jemalloc_old_cache.c */
+/* LINK: ctl/heap/jemalloc_chunk.c ctl/heap/jemalloc_huge.c */
 /* LINK: ctl/heap/jemalloc_cache.c ctl/heap/tcmalloc.c ctl/heap/tcmalloc_cache.c */
-/* LINK: ctl/heap/mimalloc.c ctl/heap/oldmalloc.c */
+/* LINK: ctl/heap/mimalloc.c ctl/heap/oldmalloc.c ctl/heap/tree.c */
 /* LINK: ctl/leaks/copy_dirty.c ctl/base/ids.c ctl/base/limit.c */
 /* LINK: ctl/leaks/reach_roots.c ctl/leaks/reach_exit.c ctl/leaks/reach_heap.c */
 /* LINK: ctl/leaks/reach_kernel.c ctl/leaks/reach_calls.c */
