@@ -3,7 +3,9 @@
 #
 # Memory that is missing, and, where the kernel can inject faults, each allocation and
 # each copy that fails once.  vmalloc() says so in the kernel's log, with a trace, and so does
-# the loading of modules.  Kprobes are disabled with a warning, and a second time.
+# the loading of modules.  Kprobes are disabled with a warning, and a second time; after that the
+# kernel's own count of probes is wrong, and single ones may stay silent.
+# needs: last
 # timeout: 1800
 # dmesg: allow Call Trace|jump_label_(module_notify|del_module)|arm_kprobe_ftrace|RIP: 0010
 # The kernel ends who cannot be told the CPU (rseq), for want of a page.
