@@ -71,7 +71,7 @@ begin "$work/tls"
 cat > "$work/threads" << 'END'
 import json, sys
 d = json.load(open(sys.argv[1]))
-got = sorted((h["name"], h["object"], h["blocks"]) for h in d["holders"]
+got = sorted((h["name"], h["object"], h["retained_blocks"]) for h in d["holders"]
              if h["what"] == "thread-local" and h.get("name", "").startswith("of_"))
 want = [("of_library", "libheld_tls.so", 10)] * 2 + [("of_program", "tls", 10)] * 2
 sys.exit(got != want and print(got) or got != want)
