@@ -19,6 +19,7 @@
 struct lists {
 	struct python *py;
 	__u32 head;			/* bytes of gc's head */
+	__u32 stride;			/* from one list's head to the next one's */
 	__u64 steps;			/* from object to object, so far */
 };
 
@@ -63,7 +64,7 @@ static long long count_list(struct lists *l, __u64 at)
 /* Are there three of them at @at?  The first words alone say no, nearly always. */
 static bool try_lists(struct lists *l, __u64 at, __u64 *nr)
 {
-	const __u64 stride = l->head + (l->head == 32 ? 16 : 8);
+	const __u64 stride = l->stride;
 	__u64 next, before, of;
 	long long n;
 
@@ -142,21 +143,30 @@ static void find_interpreters(struct lists *l, const struct heap *h)
 	}
 }
 
+static void find_lists(struct lists *l, const struct heap *h)
+{
+	const struct python_place *p = &l->py->place;
+	__u64 first;
+
+	if (p->generation0 && python_word(l->py, p->generation0, &first))
+		find_in(l, first, first + WORD);
+	if (!l->py->gc.found && p->runtime)
+		find_in(l, p->runtime, p->runtime + p->runtime_len);
+	if (p->runtime && p->version >= 0x0309)
+		find_interpreters(l, h);
+}
+
+/* A list's head is followed by two numbers, and by padding if it is aligned to 16 bytes. */
 void python_find_tracked(struct python *py, const struct heap *h)
 {
-	const struct python_place *p = &py->place;
 	struct lists l = { .py = py };
-	__u64 first;
 
 	if (!py->layout)
 		return;
 	for (size_t i = 0; i < 3 && !py->gc.found && py->layout->heads[i]; i++) {
 		l.head = py->layout->heads[i];
-		if (p->generation0 && python_word(py, p->generation0, &first))
-			find_in(&l, first, first + WORD);
-		if (!py->gc.found && p->runtime)
-			find_in(&l, p->runtime, p->runtime + p->runtime_len);
-		if (p->runtime && p->version >= 0x0309)
-			find_interpreters(&l, h);
+		for (l.stride = l.head + 8; !py->gc.found && l.stride <= l.head + 16;
+		     l.stride += 8)
+			find_lists(&l, h);
 	}
 }

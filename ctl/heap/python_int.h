@@ -18,6 +18,7 @@
 struct python_layout {
 	__u32 first, last;		/* versions */
 	__u32 heads[3];			/* bytes of gc's head: what there may be; 0: no more */
+	__u64 untracked;		/* third word of gc's head, if it tracks the object not */
 	__u32 dict;			/* enum python_dict_form */
 	__u32 name, qualname, cached;	/* in types that are made at run time; 0: none */
 	__u32 ascii;			/* bytes of a str before its text, if it is ASCII; 0: 2.7 */

@@ -65,15 +65,24 @@ static bool is_linked(const struct python *py, __u64 next, __u64 head)
 	return graph_read(py->g, next + WORD, &before, sizeof(before)) && (before & ~3ULL) == head;
 }
 
-/* What precedes an object: addresses, or nothing.  (Before 3.8 the second link may be anything.) */
+/* Since 3.8 links of an object that gc does not track are nothing; before, they are not written. */
+static bool check_gc(const struct python *py, __u64 head_at, const __u64 *head)
+{
+	const bool has_state = py->gc.head > 2 * WORD && py->layout->untracked;
+
+	if (has_state && (head[2] & ~1ULL) == py->layout->untracked)
+		return true;
+	return may_lead(head[0]) && (has_state || may_lead(head[1])) &&
+	       is_linked(py, head[0], head_at);
+}
+
+/* What precedes an object: addresses, or nothing. */
 static bool check_head(const struct python *py, __u64 addr, const struct python_type *t,
 		       const __u64 *words, __u32 skip, __u32 lead)
 {
 	const __u64 *head = words + (lead - py->gc.head) / WORD;
 
-	if (t->flags & FLAG_GC &&
-	    (!may_lead(head[0]) || (py->gc.head == 2 * WORD && !may_lead(head[1])) ||
-	     !is_linked(py, head[0], addr + lead - py->gc.head)))
+	if (t->flags & FLAG_GC && !check_gc(py, addr + lead - py->gc.head, head))
 		return false;
 	return !(t->flags & py->layout->managed) ||
 	       (may_lead(words[skip / WORD]) && may_lead(words[skip / WORD + 1]));

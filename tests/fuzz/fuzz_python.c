@@ -11,24 +11,6 @@
  */
 #include "../unit/python_image.h"
 
-static const struct heap_memory memory = { .read = read_memory };
-static const struct graph_view view = { view_at, NULL };
-static const uint32_t versions[] = {
-	0x0207, 0x0306, 0x0308, 0x0309, 0x030a, 0x030b, 0x030c, 0x030d, 0x030e, 0x030f,
-};
-
-static bool known(void *ctx, __u32 block, struct kind *key)
-{
-	return python_kind(ctx, block, key);
-}
-
-static bool in_no_file(void *ctx, __u64 word)
-{
-	(void)ctx;
-	(void)word;
-	return false;
-}
-
 /* Words that are others: a region, a place in it, and what stands there. */
 static void change(const uint8_t *bytes, size_t len)
 {
@@ -88,8 +70,7 @@ static int name_slot(void *ctx, __u64 at, __u64 word, __u32 block)
 
 static void look_at(struct python *py, struct graph *g)
 {
-	const struct kind_names names = { .is_file = in_no_file, .known = known,
-					  .known_ctx = py };
+	const struct kind_names names = image_names(py);
 	struct kinds k;
 	char text[512];
 	__u64 blocks = 0;
@@ -114,21 +95,18 @@ static void look_at(struct python *py, struct graph *g)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-	struct python_place place = image_place();
+	struct python_place place;
 	struct python py;
 	struct heap h;
 	struct graph g;
 
 	if (!len)
 		return 0;
-	make_image();
-	place.version = versions[bytes[0] % (sizeof(versions) / sizeof(versions[0]))];
-	place.generation0 = FILE_AT + 0x5008;
-	put(FILE_AT + 0x5008, LISTS_AT);
-	if (bytes[0] & 128) {
-		put_text(RUNTIME_AT, "xdebugpy");
-		put(RUNTIME_AT + 8, (uint64_t)place.version << 16);
-	}
+	make_image(&image_forms[bytes[0] % NR_IMAGE_FORMS]);
+	place = image_place();
+	/* (a version that it is not) */
+	if (bytes[0] & 128)
+		place.version = 0x0300 + bytes[0] % 16;
 	change(bytes + 1, len - 1);
 	python_begin(&py, &place, &memory);
 	if (make_heap(&h) || python_find_pools(&py, &h))

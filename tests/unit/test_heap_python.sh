@@ -69,7 +69,7 @@ if command -v gcore > "$work/page" && gcore -o "$work/gdb" "$case" > "$work/page
 	rm "$work/gdb.$case"
 fi
 # (of one in the middle: a stale word may lead to another)
-at=$(awk -F '\t' '$1 == "at" { printf "0x%x", $3 }' "$work/said")
+at=$(printf '0x%x' "$(sed -n 's/^at\t.*\t//p' "$work/said")")
 "$tool" heap "$case" -q --path "$at" > "$work/page" &&
 	grep -q '^module __main__, attribute `session_table`$' "$work/page" &&
 	grep -q "^  \['session 42'\] -> .*  list," "$work/page" &&
@@ -114,6 +114,15 @@ tests/unit/python_equal.py "$work/said" "$work/live" > "$work/lines"
 grep -q '^ok - [0-9]* kinds' "$work/lines"
 check $? "with debug hooks the same objects are found"
 end
+for python in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/python; do
+	if [ ! -x "$python" ]; then
+		continue
+	fi
+	begin "$python" -B tests/unit/python_cases.py
+	ask live "$case" --max-pause 20000
+	compared "Python $(sed -n 's/^version\t\(.*\)\t.*/\1/p' "$work/said") of pyenv"
+	end
+done
 for root in "$roots"/*/root; do
 	if [ "$(id -u)" != 0 ] || [ ! -x "$root/usr/bin/python3" ]; then
 		continue
