@@ -17,6 +17,8 @@
 #define NAME_LEN	200
 #define DEQUE_LEN	528U		/* of a piece: a link, 64 items, a link */
 #define DEQUE_NEXT	520U
+#define DEQUE_ITEMS	64U
+#define MOST_BEFORE	16U		/* words before values */
 #define MOST_PIECES	(1U << 24)
 #define LEAST_STATE	128U		/* bytes of a thread's state */
 #define MOST_STATE	4096U
@@ -92,6 +94,24 @@ static int list_part(struct python *py, __u32 owner, __u64 addr)
 	return graph_add_end(py->g, block, items + nr * WORD);
 }
 
+/* Since 3.11, bytes with the order of values precede them, most of which were never written. */
+static int take_values(struct python *py, __u32 owner, __u64 values, __u64 room)
+{
+	const __u32 block = part_at(py, owner, values, PYTHON_VALUES);
+	struct graph_shape s = { .skip = 0 };
+	__u64 before;
+
+	if (block == GRAPH_NONE)
+		return 0;
+	before = (values - graph_addr(py->g, block)) / WORD;
+	if (before >= MOST_BEFORE)
+		return 0;
+	s.skip = (1ULL << before) - 1;
+	if (room && room <= (graph_block_end(py->g, block) - values) / WORD)
+		s.end = (before + room) * WORD;
+	return graph_set_shape(py->g, block, &s);
+}
+
 static int dict_parts(struct python *py, __u32 owner, __u64 addr)
 {
 	struct python_dict d;
@@ -100,41 +120,56 @@ static int dict_parts(struct python *py, __u32 owner, __u64 addr)
 	if (!python_dict(py, addr, &d))
 		return 0;
 	err = keys_part(py, owner, &d);
-	if (d.values)
-		part_at(py, owner, d.values, PYTHON_VALUES);
+	return err || !d.values ? err : take_values(py, owner, d.values, d.room);
+}
+
+/*
+ * Pieces with a link, 64 items and a link.  In the first one, items before @left, and in the last
+ * one, those behind @right are what was there before; so is the link before the first piece.
+ */
+static int deque_parts(struct python *py, __u32 owner, __u64 addr)
+{
+	__u64 at[4], piece;			/* first, last, left, right */
+	__u32 block;
+	int err = 0;
+
+	if (!python_read(py, addr + 24, at, sizeof(at)) || at[2] >= DEQUE_ITEMS)
+		return 0;
+	piece = at[0];
+	for (__u32 i = 0; !err && i < MOST_PIECES; i++) {
+		block = part_at(py, owner, piece, PYTHON_DEQUE);
+		if (block == GRAPH_NONE || graph_addr(py->g, block) != piece ||
+		    heap_usable(&py->g->chunks[block]) < DEQUE_LEN)
+			return 0;
+		err = graph_set_shape(py->g, block, &(struct graph_shape){
+			.skip = i ? 1 : (2ULL << at[2]) - 1 });
+		if (!err && piece == at[1] && at[3] < DEQUE_ITEMS)
+			err = graph_add_end(py->g, block, piece + (at[3] + 2) * WORD);
+		if (piece == at[1] || !python_word(py, piece + DEQUE_NEXT, &piece))
+			break;
+	}
 	return err;
 }
 
-static void deque_parts(struct python *py, __u32 owner, __u64 addr)
-{
-	__u64 piece, last;
-	__u32 block;
-
-	if (!python_word(py, addr + 24, &piece) || !python_word(py, addr + 32, &last))
-		return;
-	for (__u32 i = 0; i < MOST_PIECES; i++) {
-		block = part_at(py, owner, piece, PYTHON_DEQUE);
-		if (block == GRAPH_NONE || piece == last ||
-		    heap_usable(&py->g->chunks[block]) < DEQUE_LEN ||
-		    !python_word(py, piece + DEQUE_NEXT, &piece))
-			return;
-	}
-}
-
 /* Where attributes are, that an instance does not have in a dict yet. */
-static void values_part(struct python *py, __u32 owner, __u64 addr, const struct python_type *t)
+static int values_part(struct python *py, __u32 owner, __u64 addr, const struct python_type *t)
 {
-	__u64 word = 0;
+	struct python_dict d;
+	__u64 word = 0, keys;
 
 	if (!(t->flags & FLAG_MANAGED))
-		return;
+		return 0;
 	if (python_managed(py) == MANAGED_APART)
 		python_word(py, addr - 4 * WORD, &word);
 	else if (python_managed(py) == MANAGED_TAGGED)
 		python_word(py, addr - 3 * WORD, &word);
 	if (python_managed(py) == MANAGED_TAGGED)
 		word = word & 1 ? word + 1 : 0;
-	part_at(py, owner, word, PYTHON_VALUES);
+	if (!word)
+		return 0;
+	if (!python_word(py, t->addr + py->layout->cached, &keys) || !python_keys(py, keys, &d))
+		d.room = 0;
+	return take_values(py, owner, word, d.room);
 }
 
 /* The dict of an instance, if it has one. */
@@ -188,11 +223,14 @@ static int find_parts(struct python *py, __u32 block)
 	struct python_dict d;
 	__u64 addr, word = 0;
 	const struct python_type *t = python_block(py, block, &addr);
+	int err;
 
 	if (!t)
 		return 0;
 	own_dict(py, block, dict_of(py, addr, t));
-	values_part(py, block, addr, t);
+	err = values_part(py, block, addr, t);
+	if (err)
+		return err;
 	switch (t->rule) {
 	case RULE_LIST:
 		return list_part(py, block, addr);
@@ -206,8 +244,7 @@ static int find_parts(struct python *py, __u32 block)
 		python_word(py, addr + (py->layout->ascii ? 32 : 40), &word);
 		return close_part(py, block, word, PYTHON_BYTES);
 	case RULE_DEQUE:
-		deque_parts(py, block, addr);
-		return 0;
+		return deque_parts(py, block, addr);
 	case RULE_ARRAY:
 		python_word(py, addr + 24, &word);
 		return close_part(py, block, word, PYTHON_ARRAY);

@@ -179,16 +179,17 @@ static __s64 get_node(struct find *f, const struct held_node *key)
 
 /*
  * The node of a block of this kind below @parent's.  A list is no deeper than one: what has its
- * own kind above it counts there.
+ * own kind above it counts there.  A part is below what it is of: of another it is another kind.
  */
-static __s64 node_below(struct find *f, __u32 parent, __u32 kind, __u32 attribute)
+static __s64 node_below(struct find *f, __u32 parent, __u32 kind, __u32 attribute, bool is_part)
 {
 	const struct held_node key = { .parent = parent, .kind = kind, .attribute = attribute };
 	const struct held_node *nodes = f->out->nodes;
 	__u32 at = parent, deep = 0;
 
 	for (; at && nodes[at].kind != HELD_HOLDER; at = nodes[at].parent, deep++)
-		if (nodes[at].kind == kind && nodes[at].attribute == attribute)
+		if (nodes[at].kind == kind && nodes[at].attribute == attribute &&
+		    (!is_part || at == parent))
 			return at;
 	if (deep >= DEEPEST || f->out->nr_nodes >= MOST_NODES)
 		return nodes[parent].kind == HELD_HOLDER ? get_node(f, &key) : (__s64)parent;
@@ -250,7 +251,9 @@ static __u32 attribute_of(struct find *f, __u32 from, __u32 block)
 static int add_block(struct find *f, __u32 block, __u32 parent, __u32 from, __u32 *node)
 {
 	const __u32 attribute = from == GRAPH_NONE ? 0 : attribute_of(f, from, block);
-	const __s64 at = node_below(f, parent, f->order[f->kinds.of[block]], attribute);
+	const __u16 kind = f->kinds.of[block];
+	const __s64 at = node_below(f, parent, f->order[kind], attribute,
+				    f->kinds.at[kind].what == KIND_PART);
 
 	if (at < 0)
 		return (int)at;
