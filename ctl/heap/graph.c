@@ -52,6 +52,7 @@ void graph_free(struct graph *g)
 	free(g->shape);
 	free(g->shapes);
 	free(g->opaque);
+	free(g->rooted);
 	free(g->ends);
 	free(g->edges);
 	free(g->tiers);
@@ -123,7 +124,8 @@ static int not_itself(void *ctx, __u64 at, __u64 word, __u32 block)
 {
 	const struct of_block *o = ctx;
 
-	if (block == o->block || !graph_is_edge(o->g, o->block, at))
+	if (block == o->block || graph_is_rooted(o->g, block) ||
+	    !graph_is_edge(o->g, o->block, at))
 		return 0;
 	return o->fn(o->ctx, at, word, block);
 }
@@ -183,6 +185,16 @@ int graph_set_shape(struct graph *g, __u32 block, const struct graph_shape *s)
 	if (i == g->nr_shapes)
 		g->shapes[g->nr_shapes++] = *s;
 	g->shape[block] = (__u8)(i + 1);
+	return 0;
+}
+
+int graph_set_rooted(struct graph *g, __u32 block)
+{
+	if (!g->rooted)
+		g->rooted = calloc(g->nr_chunks / 64 + 1UL, sizeof(*g->rooted));
+	if (!g->rooted)
+		return -ENOMEM;
+	g->rooted[block / 64] |= 1ULL << block % 64;
 	return 0;
 }
 
@@ -308,7 +320,8 @@ static int is_new(void *ctx, __u64 at, __u64 word, __u32 block)
 	struct search *s = ctx;
 
 	(void)word;
-	if (s->g->number[block] || !graph_is_edge(s->g, s->from, at))
+	if (s->g->number[block] || graph_is_rooted(s->g, block) ||
+	    !graph_is_edge(s->g, s->from, at))
 		return 0;
 	s->found = block;
 	s->found_at = at;

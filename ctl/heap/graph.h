@@ -26,6 +26,7 @@ struct graph_view {
  * that also has the address of what a variable holds does not keep it any longer than that.
  */
 enum graph_tier {
+	GRAPH_NAMED,			/* attributes of Python's modules */
 	GRAPH_LASTING,			/* variables, thread-local ones, other memory */
 	GRAPH_RUNNING,			/* live frames of stacks, registers */
 	GRAPH_INTERPRETER,		/* what an interpreter keeps of the program's objects */
@@ -63,6 +64,7 @@ struct graph {
 	struct graph_view view;
 	bool *is_sure;			/* by arena: which of its chunks are in use is known */
 	__u64 *opaque;			/* by chunk, a bit; or NULL: not all words are edges */
+	__u64 *rooted;			/* by chunk, a bit; or NULL: only roots lead there */
 	struct graph_end *ends;		/* by block, once sorted: words behind are no edges */
 	size_t nr_ends, room_ends;
 	__u8 *shape;			/* by chunk: its number, from 1 on; or NULL */
@@ -99,6 +101,13 @@ static inline bool graph_is_block(const struct graph *g, __u32 chunk)
 static inline bool graph_is_opaque(const struct graph *g, __u32 chunk)
 {
 	return g->opaque && g->opaque[chunk / 64] >> chunk % 64 & 1;
+}
+
+/* Addresses of @block in other blocks are no edges: only roots lead there.  -ENOMEM */
+int graph_set_rooted(struct graph *g, __u32 block);
+static inline bool graph_is_rooted(const struct graph *g, __u32 block)
+{
+	return g->rooted && g->rooted[block / 64] >> block % 64 & 1;
 }
 
 /* Of many shapes, the last ones are all edges.  -ENOMEM */
@@ -161,6 +170,23 @@ int graph_search(struct graph *g);
 enum graph_tier graph_tier_of(const struct graph *g, __u32 number);
 /* The dominator tree of what graph_search() found.  .index, .parent and .number are gone then. */
 int graph_dominate(struct graph *g);
+
+/* ---- shared.c: what several roots hold together ---- */
+
+#define GRAPH_SHARERS	8U		/* roots of one; of more, these were found first */
+
+struct graph_shared {
+	__u32 number;			/* of the block: a child of number 0 in the dominator tree */
+	__u64 bytes;			/* of it, and of all that it holds */
+	__u32 nr, roots[GRAPH_SHARERS];	/* of its tier, that lead there */
+	bool more;			/* there are others, or may be */
+};
+
+/*
+ * After graph_dominate(): blocks that no single root is needed for, of @least bytes or more with
+ * what they hold; the largest ones first.  *@shared is malloc'ed.  -ENOMEM
+ */
+int graph_find_shared(struct graph *g, __u64 least, struct graph_shared **shared, __u32 *nr);
 
 /* How many bytes all of that takes for so many chunks, blocks and addresses, the copy excluded. */
 __u64 graph_bytes(__u64 chunks, __u64 blocks, __u64 more_edges);

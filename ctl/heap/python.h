@@ -39,6 +39,7 @@ enum python_part {
 	PYTHON_DATA_OF,
 	PYTHON_TEXT,
 	PYTHON_STATE,
+	PYTHON_MODULE,
 	NR_PYTHON_PARTS
 };
 
@@ -72,6 +73,16 @@ struct python_attr {
 	__u32 module;			/* number in .modules */
 	__u32 value, key;		/* blocks, or GRAPH_NONE */
 	__u64 at, key_at;		/* where their addresses stand */
+	/*
+	 * Several may have the same value, which each module has that imports it: the number of
+	 * the one that stands for all, and how many these are.
+	 */
+	__u32 first, same;
+};
+
+struct python_module {
+	char *name;
+	__u64 dict;
 };
 
 /* Memory that is a root: frames, and what the interpreter keeps for its own work. */
@@ -100,7 +111,7 @@ struct python {
 	/* python_find_objects() */
 	struct graph *g;
 	__u32 *of, *owner;		/* by chunk */
-	char **modules;			/* names */
+	struct python_module *modules;
 	size_t nr_modules, room_modules;
 	struct python_attr *attrs;
 	size_t nr_attrs, room_attrs;

@@ -8,7 +8,8 @@
  *	python_gc.c		the lists of gc
  *	python_type.c		types and their names, dicts, text of str objects
  *	python_objects.c	which blocks are objects
- *	python_parts.c		what belongs to them, and the attributes of modules
+ *	python_parts.c		what belongs to them, and what is the interpreter's
+ *	python_modules.c	attributes of modules
  *	python_slot.c		names of attributes and items
  */
 #include "heap/int.h"
@@ -140,5 +141,19 @@ __u64 python_dict_get(struct python *py, __u64 dict, const char *key);
 int python_see_blocks(struct python *py, struct graph *g);
 /* Its type, if the block is an object in use; and where it begins. */
 const struct python_type *python_block(const struct python *py, __u32 block, __u64 *addr);
+
+/* ---- python_parts.c ---- */
+
+/*
+ * The block with @addr in it, as a part of @owner, if it is nothing else yet; or GRAPH_NONE.
+ * Nobody has the begin of an object.
+ */
+__u32 python_part_at(struct python *py, __u32 owner, __u64 addr, enum python_part part);
+int python_add_root(struct python *py, __u64 start, __u64 end, bool frames);
+
+/* ---- python_modules.c ---- */
+
+/* -ENOMEM */
+int python_find_modules(struct python *py);
 
 #endif

@@ -139,7 +139,7 @@ void python_free(struct python *py)
 	for (size_t i = 0; i < py->type_ids.nr; i++)
 		free(py->types[i].name);
 	for (size_t i = 0; i < py->nr_modules; i++)
-		free(py->modules[i]);
+		free(py->modules[i].name);
 	for (size_t i = 0; i < py->nr_attrs; i++)
 		free(py->attrs[i].name);
 	free(py->types);

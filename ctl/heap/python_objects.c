@@ -12,6 +12,7 @@
 
 #define MOST_PADDING	(2 * ALIGN)	/* behind an object, in its block */
 #define SMALL		16U		/* items of a tuple */
+#define MOST_SLOTS	64U		/* of a type, whose end is known */
 #define FIRST_LEN	96		/* bytes of a block: so far may a type stand */
 
 /* Debug hooks put a size, a letter and the same byte before a block; as many bytes follow it. */
@@ -140,6 +141,10 @@ static __u64 end_of(const struct python *py, const struct python_type *t, const 
 		return head;
 	if (t->rule == RULE_FRAME)
 		return lead + t->basic - WORD;
+	/* (behind a type are its slots) */
+	if (t->rule == RULE_TYPE && lead + PY_SIZE < FIRST_LEN &&
+	    words[(lead + PY_SIZE) / WORD] <= MOST_SLOTS)
+		return lead + t->basic + t->item * words[(lead + PY_SIZE) / WORD];
 	if (t->rule == RULE_TUPLE && t->exact && lead + PY_SIZE < FIRST_LEN &&
 	    words[(lead + PY_SIZE) / WORD] <= SMALL)
 		return lead + py->layout->items + WORD * words[(lead + PY_SIZE) / WORD];
@@ -165,7 +170,7 @@ static int shape_block(struct python *py, __u32 block, const struct found *f, co
 
 	/* (there is more than its type says) */
 	if (!(t->rule == RULE_BARE && t->exact) && t->rule != RULE_TEXT && t->rule != RULE_FRAME &&
-	    s.end < size && size - s.end >= MOST_PADDING)
+	    t->rule != RULE_TYPE && s.end < size && size - s.end >= MOST_PADDING)
 		s.end = 0;
 
 	if (t->flags & FLAG_GC)
@@ -244,6 +249,7 @@ static const char *const part_names[NR_PYTHON_PARTS] = {
 	[PYTHON_DEQUE] = "items of a deque", [PYTHON_BYTES] = "bytes of a bytearray",
 	[PYTHON_ARRAY] = "items of an array", [PYTHON_DATA_OF] = "data of a numpy.ndarray",
 	[PYTHON_TEXT] = "text of a str", [PYTHON_STATE] = "state of Python's interpreter",
+	[PYTHON_MODULE] = "state of a module",
 };
 
 bool python_kind(const struct python *py, __u32 block, struct kind *kind)

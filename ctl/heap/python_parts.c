@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * What belongs to objects: items of lists, keys of dicts.  And attributes of modules: these are the
- * variables of a program, and become roots.  Since each function leads to all variables of its
- * module, the tables of modules lead nowhere themselves.
- */
+/* What belongs to objects: items of lists, keys of dicts, what the interpreter has for itself. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +7,6 @@
 #include "base/ids.h"
 #include "heap/python_int.h"
 
-#define MOST_ATTRS	(1U << 20)
-#define MOST_NAMES	(1U << 16)	/* of one module */
-#define MOST_LOOKED	(1U << 24)	/* of all */
-#define NAME_LEN	200
 #define DEQUE_LEN	528U		/* of a piece: a link, 64 items, a link */
 #define DEQUE_NEXT	520U
 #define DEQUE_ITEMS	64U
@@ -39,8 +31,7 @@ static bool take_back(struct python *py, __u32 block)
 	return true;
 }
 
-/* The block with @addr in it, if it is nothing else yet.  Nobody has the begin of an object. */
-static __u32 part_at(struct python *py, __u32 owner, __u64 addr, enum python_part part)
+__u32 python_part_at(struct python *py, __u32 owner, __u64 addr, enum python_part part)
 {
 	const __u32 block = addr < PAGE ? GRAPH_NONE : graph_at(py->g, addr);
 
@@ -56,7 +47,7 @@ static __u32 part_at(struct python *py, __u32 owner, __u64 addr, enum python_par
 /* What has no address in it. */
 static int close_part(struct python *py, __u32 owner, __u64 addr, enum python_part part)
 {
-	const __u32 block = part_at(py, owner, addr, part);
+	const __u32 block = python_part_at(py, owner, addr, part);
 
 	return block == GRAPH_NONE ? 0 :
 	       graph_set_shape(py->g, block, &(struct graph_shape){ .skip = 1, .end = WORD });
@@ -68,7 +59,7 @@ static int close_part(struct python *py, __u32 owner, __u64 addr, enum python_pa
  */
 static int keys_part(struct python *py, __u32 owner, const struct python_dict *d)
 {
-	const __u32 block = part_at(py, owner, d->keys, PYTHON_KEYS);
+	const __u32 block = python_part_at(py, owner, d->keys, PYTHON_KEYS);
 
 	__u64 from;
 
@@ -88,7 +79,7 @@ static int list_part(struct python *py, __u32 owner, __u64 addr)
 
 	if (!python_word(py, addr + PY_SIZE, &nr) || !python_word(py, addr + 24, &items))
 		return 0;
-	block = part_at(py, owner, items, PYTHON_ITEMS);
+	block = python_part_at(py, owner, items, PYTHON_ITEMS);
 	if (block == GRAPH_NONE || nr >= (graph_block_end(py->g, block) - items) / WORD)
 		return 0;
 	return graph_add_end(py->g, block, items + nr * WORD);
@@ -97,7 +88,7 @@ static int list_part(struct python *py, __u32 owner, __u64 addr)
 /* Since 3.11, bytes with the order of values precede them, most of which were never written. */
 static int take_values(struct python *py, __u32 owner, __u64 values, __u64 room)
 {
-	const __u32 block = part_at(py, owner, values, PYTHON_VALUES);
+	const __u32 block = python_part_at(py, owner, values, PYTHON_VALUES);
 	struct graph_shape s = { .skip = 0 };
 	__u64 before;
 
@@ -137,7 +128,7 @@ static int deque_parts(struct python *py, __u32 owner, __u64 addr)
 		return 0;
 	piece = at[0];
 	for (__u32 i = 0; !err && i < MOST_PIECES; i++) {
-		block = part_at(py, owner, piece, PYTHON_DEQUE);
+		block = python_part_at(py, owner, piece, PYTHON_DEQUE);
 		if (block == GRAPH_NONE || graph_addr(py->g, block) != piece ||
 		    heap_usable(&py->g->chunks[block]) < DEQUE_LEN)
 			return 0;
@@ -200,7 +191,7 @@ static void own_dict(struct python *py, __u32 owner, __u64 dict)
 		py->owner[block] = owner + 1;
 }
 
-static int add_root(struct python *py, __u64 start, __u64 end, bool frames)
+int python_add_root(struct python *py, __u64 start, __u64 end, bool frames)
 {
 	struct python_root *more = ids_grow(py->roots, py->nr_roots, &py->room_roots,
 					    sizeof(*more));
@@ -215,7 +206,7 @@ static int add_root(struct python *py, __u64 start, __u64 end, bool frames)
 /* Until 3.10 a frame is an object, with its variables and its stack: words of that may be stale. */
 static int frame_root(struct python *py, __u32 block, __u64 addr, const struct python_type *t)
 {
-	return add_root(py, addr + t->basic - WORD, graph_block_end(py->g, block), true);
+	return python_add_root(py, addr + t->basic - WORD, graph_block_end(py->g, block), true);
 }
 
 static int find_parts(struct python *py, __u32 block)
@@ -238,7 +229,7 @@ static int find_parts(struct python *py, __u32 block)
 		return dict_parts(py, block, addr);
 	case RULE_SET:
 		python_word(py, addr + 40, &word);
-		part_at(py, block, word, PYTHON_TABLE);
+		python_part_at(py, block, word, PYTHON_TABLE);
 		return 0;
 	case RULE_BYTEARRAY:
 		python_word(py, addr + (py->layout->ascii ? 32 : 40), &word);
@@ -251,7 +242,7 @@ static int find_parts(struct python *py, __u32 block)
 	case RULE_NDARRAY:
 		/* (its items may be addresses of objects) */
 		python_word(py, addr + 16, &word);
-		part_at(py, block, word, PYTHON_DATA_OF);
+		python_part_at(py, block, word, PYTHON_DATA_OF);
 		return 0;
 	case RULE_UNICODE:
 		python_word(py, addr + 24, &word);
@@ -304,7 +295,7 @@ static int find_state(struct python *py, __u32 block)
 	py->of[block] = PYTHON_STATE << OF_BITS | OF_PART;
 	if (graph_set_shape(py->g, block, &(struct graph_shape){ .skip = 1, .end = WORD }))
 		return -ENOMEM;
-	return add_root(py, graph_addr(py->g, block), graph_block_end(py->g, block), false);
+	return python_add_root(py, graph_addr(py->g, block), graph_block_end(py->g, block), false);
 }
 
 static int find_states(struct python *py)
@@ -317,75 +308,6 @@ static int find_states(struct python *py)
 	return err;
 }
 
-/* ---- attributes of modules ---- */
-
-static int add_module(struct python *py, const char *name)
-{
-	char **more = ids_grow(py->modules, py->nr_modules, &py->room_modules, sizeof(*more));
-
-	if (!more)
-		return -ENOMEM;
-	py->modules = more;
-	more[py->nr_modules] = strdup(name);
-	return more[py->nr_modules] ? (int)py->nr_modules++ : -ENOMEM;
-}
-
-static int add_attr(struct python *py, __u32 module, const struct python_entry *e)
-{
-	struct python_attr *more = ids_grow(py->attrs, py->nr_attrs, &py->room_attrs,
-					    sizeof(*more));
-	char name[NAME_LEN];
-
-	if (!more)
-		return -ENOMEM;
-	py->attrs = more;
-	if (!python_text(py, e->key, name, sizeof(name)))
-		strcpy(name, "?");
-	more[py->nr_attrs] = (struct python_attr){
-		.name = strdup(name), .module = module, .value = graph_target(py->g, e->value),
-		.key = graph_target(py->g, e->key), .at = e->value_at, .key_at = e->key_at };
-	return more[py->nr_attrs].name ? (py->nr_attrs++, 0) : -ENOMEM;
-}
-
-/* Words of a table that are no entry lead nowhere, either. */
-static int take_module(struct python *py, __u32 table, const struct python_dict *d,
-		       const char *name)
-{
-	const int module = add_module(py, name);
-	struct python_entry e;
-	int err = module < 0 ? module : 0;
-
-	for (__u64 i = 0; !err && i < d->nr && python_entry(py, d, i, &e); i++)
-		if (e.key && e.value)
-			err = add_attr(py, (__u32)module, &e);
-	return err ? err : graph_set_shape(py->g, table,
-					   &(struct graph_shape){ .skip = 1, .end = WORD });
-}
-
-static int find_attrs(struct python *py, __u32 block)
-{
-	__u64 addr, dict, word;
-	const struct python_type *t = python_block(py, block, &addr);
-	struct python_dict d;
-	char name[NAME_LEN];
-	__u32 table;
-
-	if (!t || t->rule != RULE_MODULE || !python_word(py, addr + 16, &dict) ||
-	    !python_dict(py, dict, &d) || d.values || d.nr > MOST_NAMES ||
-	    py->nr_attrs + d.nr > MOST_ATTRS)
-		return 0;
-	py->looked += d.nr;
-	if (py->looked > MOST_LOOKED)
-		return 0;
-	table = graph_at(py->g, d.keys);
-	word = python_dict_get(py, dict, "__name__");
-	if (table == GRAPH_NONE || d.entries + d.nr * d.stride > graph_block_end(py->g, table) ||
-	    !word || !python_text(py, word, name, sizeof(name)))
-		return 0;
-	/* (of 2.7's small dicts the table is in the dict, where nothing else leads on) */
-	return take_module(py, table, &d, name);
-}
-
 int python_find_objects(struct python *py, struct graph *g)
 {
 	int err = python_see_blocks(py, g);
@@ -396,8 +318,7 @@ int python_find_objects(struct python *py, struct graph *g)
 	for (__u32 i = 0; !err && i < py->g->nr_chunks; i++)
 		if ((py->of[i] & 3) == OF_OBJECT)
 			err = find_parts(py, i);
-	for (__u32 i = 0; !err && i < py->g->nr_chunks; i++)
-		if ((py->of[i] & 3) == OF_OBJECT)
-			err = find_attrs(py, i);
+	if (!err)
+		err = python_find_modules(py);
 	return err ? err : find_states(py);
 }

@@ -31,28 +31,12 @@ const char *holder_what_name(enum holder_what what)
 	return what_names[what];
 }
 
-static void holder_free(struct holder *h)
+void holder_free(struct holder *h)
 {
 	free(h->name);
 	free(h->object);
 	free(h->source);
 }
-
-struct find {
-	const struct held_input *in;
-	const struct held_ask *ask;
-	struct held *out;
-	struct graph g;
-	struct roots roots;
-	struct held_names names;
-	struct kinds kinds;
-	__u32 *order;			/* by number of a kind: that of its row */
-	/* holders */
-	__u32 *at;			/* by number: who holds it in the end; then its node */
-	struct ids node_ids;
-	size_t room_nodes, room_holders, room_names;
-	struct ids name_ids;
-};
 
 /* ---- memory ---- */
 
@@ -196,7 +180,7 @@ static __s64 node_below(struct find *f, __u32 parent, __u32 kind, __u32 attribut
 	return get_node(f, &key);
 }
 
-static __s64 add_holder(struct find *f, const struct holder *h)
+__s64 held_add_holder(struct find *f, const struct holder *h)
 {
 	struct held *out = f->out;
 	struct holder *more = ids_grow(out->holders, out->nr_holders, &f->room_holders,
@@ -304,10 +288,11 @@ static int add_sums(struct find *f, __u32 *nodes, const struct by_bytes *sums,
 
 	while (!err && nr < f->g.nr_roots && sums[nr].bytes && nr < MOST_HOLDERS) {
 		err = roots_name(&f->roots, sums[nr].id, &h);
-		h.count = count[sums[nr].id];
-		if (h.count)
+		if (count[sums[nr].id]) {
+			h.count = count[sums[nr].id];
 			h.tid = 0;
-		at = add_holder(f, &h);
+		}
+		at = held_add_holder(f, &h);
 		err = err ? err : at < 0 ? (int)at : 0;
 		nodes[sums[nr++].id] = (__u32)at;
 	}
@@ -315,7 +300,7 @@ static int add_sums(struct find *f, __u32 *nodes, const struct by_bytes *sums,
 	for (__u32 i = nr; i < f->g.nr_roots; i++)
 		h.count += sums[i].bytes != 0;
 	if (!err && h.count)
-		others = add_holder(f, &h);
+		others = held_add_holder(f, &h);
 	for (__u32 i = nr; !err && i < f->g.nr_roots; i++)
 		nodes[sums[i].id] = (__u32)others;
 	for (__u32 i = 0; !err && i < f->g.nr_roots; i++)
@@ -336,103 +321,7 @@ static int add_roots(struct find *f, __u32 *nodes)
 	return err;
 }
 
-/* ---- what several roots lead to, none of which alone holds it ---- */
-
-#define NAMED		3		/* of these roots */
-
-static const enum holder_what of_tier[NR_GRAPH_TIERS] = {
-	[GRAPH_LASTING] = HOLDER_GLOBAL, [GRAPH_INTERPRETER] = HOLDER_GLOBAL,
-	[GRAPH_RUNNING] = HOLDER_STACK,
-	[GRAPH_DOUBTFUL] = HOLDER_TEXT, [GRAPH_STALE] = HOLDER_STALE,
-};
-
-/* Bytes of such blocks that roots point to directly: by root. */
-static struct by_bytes *sum_shared(struct find *f, const __u64 *shared)
-{
-	const struct graph *g = &f->g;
-	struct by_bytes *sums = calloc(g->nr_roots + 1UL, sizeof(*sums));
-
-	for (__u32 i = 0; sums && i < g->nr_roots; i++)
-		sums[i].id = i;
-	for (size_t i = 0; sums && i < g->nr_edges; i++)
-		if (shared[g->edges[i].block / 64] >> g->edges[i].block % 64 & 1)
-			sums[g->edges[i].root].bytes += g->chunks[g->edges[i].block].size;
-	if (sums)
-		qsort(sums, g->nr_roots, sizeof(*sums), cmp_bytes);
-	return sums;
-}
-
-static int add_name(FILE *out, struct find *f, __u32 root, bool first)
-{
-	struct holder h;
-	int err = roots_name(&f->roots, root, &h);
-
-	if (!err && h.name)
-		fprintf(out, h.name[0] == '+' ? "%s%s%s" : "%s`%s%s`", first ? "" : ", ",
-			h.name[0] == '+' ? h.object : "", h.name);
-	else if (!err)
-		fprintf(out, "%s%s", first ? "" : ", ", holder_what_name(h.what));
-	holder_free(&h);
-	return err;
-}
-
-/* "`list`, `table`": those of this tier that point to the most */
-static char *name_shared(struct find *f, const struct by_bytes *sums, enum graph_tier tier)
-{
-	size_t named = 0, len;
-	char *text = NULL;
-	FILE *out = open_memstream(&text, &len);
-	int err = out ? 0 : -ENOMEM;
-
-	for (__u32 i = 0; !err && i < f->g.nr_roots && sums[i].bytes && named < NAMED; i++)
-		if (f->g.tiers[sums[i].id] == tier)
-			err = add_name(out, f, sums[i].id, !named++);
-	if (out && fclose(out))
-		err = -ENOMEM;
-	if (err) {
-		free(text);
-		text = NULL;
-	}
-	return text;
-}
-
-static __u64 *find_shared(const struct graph *g, bool any[NR_GRAPH_TIERS])
-{
-	__u64 *shared = calloc(g->nr_chunks / 64 + 1UL, sizeof(*shared));
-
-	for (__u32 v = 1; shared && v < g->nr; v++)
-		if (!g->dom[v] && g->node[v] < g->nr_chunks) {
-			shared[g->node[v] / 64] |= 1ULL << g->node[v] % 64;
-			any[graph_tier_of(g, v)] = true;
-		}
-	return shared;
-}
-
-static int add_several(struct find *f, __u32 several[NR_GRAPH_TIERS])
-{
-	bool any[NR_GRAPH_TIERS] = { false };
-	__u64 *shared = find_shared(&f->g, any);
-	struct by_bytes *sums = shared ? sum_shared(f, shared) : NULL;
-	int err = sums ? 0 : -ENOMEM;
-
-	for (enum graph_tier tier = 0; !err && tier < NR_GRAPH_TIERS; tier++) {
-		struct holder h = { .what = HOLDER_SHARED, .count = of_tier[tier] };
-		__s64 node = 0;
-
-		if (!any[tier])
-			continue;
-		h.name = name_shared(f, sums, tier);
-		node = h.name ? add_holder(f, &h) : -ENOMEM;
-		if (node < 0)
-			err = (int)node;
-		several[tier] = (__u32)node;
-	}
-	free(shared);
-	free(sums);
-	return err;
-}
-
-static int add_held(struct find *f, const __u32 *roots, const __u32 *several)
+static int add_held(struct find *f, const __u32 *roots, const struct held_shared *shared)
 {
 	const struct graph *g = &f->g;
 	int err = 0;
@@ -444,7 +333,7 @@ static int add_held(struct find *f, const __u32 *roots, const __u32 *several)
 			f->at[v] = roots[node - g->nr_chunks];
 		else
 			err = add_block(f, node, g->dom[v] ? f->at[g->dom[v]] :
-					several[graph_tier_of(g, v)],
+					held_shared_node(shared, g, v),
 					from < g->nr_chunks ? from : GRAPH_NONE, &f->at[v]);
 	}
 	return err;
@@ -465,7 +354,7 @@ static int add_lost(struct find *f)
 		if (!graph_is_block(g, i) || reached[i / 64] >> i % 64 & 1)
 			continue;
 		if (!node)
-			node = add_holder(f, &(struct holder){ .what = HOLDER_LOST });
+			node = held_add_holder(f, &(struct holder){ .what = HOLDER_LOST });
 		err = node < 0 ? (int)node : add_block(f, i, (__u32)node, GRAPH_NONE,
 							     &at);
 	}
@@ -513,7 +402,8 @@ static int sort_nodes(struct held *h)
 static int find_holders(struct find *f)
 {
 	struct held_node first = { .kind = HELD_HOLDER, .holder = HELD_HOLDER };
-	__u32 several[NR_GRAPH_TIERS] = { 0 }, *roots;
+	struct held_shared shared = { .of = NULL };
+	__u32 *roots;
 	int err = graph_search(&f->g);
 
 	if (!err)
@@ -528,9 +418,9 @@ static int find_holders(struct find *f)
 	if (!err)
 		err = add_roots(f, roots);
 	if (!err)
-		err = add_several(f, several);
+		err = held_shared_add(f, &shared);
 	if (!err)
-		err = add_held(f, roots, several);
+		err = add_held(f, roots, &shared);
 	if (!err)
 		err = add_lost(f);
 	if (!err) {
@@ -541,6 +431,7 @@ static int find_holders(struct find *f)
 	/* (the largest come first) */
 	if (!err)
 		roots_find_sources(&f->roots, f->out->holders, f->out->nr_holders);
+	held_shared_free(&shared);
 	free(roots);
 	return err;
 }

@@ -54,7 +54,9 @@ struct holder {
 	char *name;			/* of the variable, the function, the mapping */
 	char *object;			/* the file's, or NULL */
 	char *source;			/* "server.c:41", or NULL */
-	__u64 count;			/* OTHERS: how many; of threads: so many, that tid is 0 */
+	__u64 count;			/* OTHERS: how many; PYTHON: attributes with this value;
+					 * SHARED: enum holder_what; of threads: so many, that tid
+					 * is 0 */
 };
 
 /* What a holder keeps, by the kinds that lead there.  Children are sorted, most bytes first. */

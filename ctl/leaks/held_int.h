@@ -4,6 +4,7 @@
 
 /*
  *	held.c		from the heap to what is shown of it
+ *	held_shared.c	what several roots hold together
  *	held_roots.c	roots, by the variables, threads and mappings where they are
  *	held_frames.c	frames of the threads' stacks
  *	held_names.c	classes and symbols that first words point to
@@ -161,5 +162,39 @@ struct held_input {
 };
 
 int held_find(const struct held_input *in, const struct held_ask *ask, struct held **out);
+
+struct find {
+	const struct held_input *in;
+	const struct held_ask *ask;
+	struct held *out;
+	struct graph g;
+	struct roots roots;
+	struct held_names names;
+	struct kinds kinds;
+	__u32 *order;			/* by number of a kind: that of its row */
+	/* holders */
+	__u32 *at;			/* by number: who holds it in the end; then its node */
+	struct ids node_ids;
+	size_t room_nodes, room_holders, room_names;
+	struct ids name_ids;
+};
+
+/* The node of a new holder, which is @f's then; -ENOMEM */
+__s64 held_add_holder(struct find *f, const struct holder *h);
+void holder_free(struct holder *h);
+
+/* ---- held_shared.c ---- */
+
+struct held_shared {
+	struct graph_shared *of;
+	__u32 nr, *node;		/* node: by number in .of */
+	__u32 rest[NR_GRAPH_TIERS];	/* nodes of all others */
+};
+
+/* Adds the rows.  -ENOMEM; held_shared_free() frees what there is. */
+int held_shared_add(struct find *f, struct held_shared *s);
+void held_shared_free(struct held_shared *s);
+/* Whose row a block has that has no dominator. */
+__u32 held_shared_node(const struct held_shared *s, const struct graph *g, __u32 number);
 
 #endif

@@ -38,6 +38,8 @@ static bool same_root(const void *things, __u32 id, const void *key)
 static enum graph_tier tier_of(const struct roots *r, const struct root *key)
 {
 	switch (key->what) {
+	case HOLDER_PYTHON:
+		return GRAPH_NAMED;
 	case HOLDER_GLOBAL:
 		return r->python && key->object == r->interpreter ? GRAPH_INTERPRETER :
 		       GRAPH_LASTING;
@@ -328,10 +330,11 @@ int roots_add_text(struct roots *r)
 	return err;
 }
 
-/* One variable may be the key of its table, too. */
-static int add_attr(struct roots *r, __u32 nr, const struct python_attr *a)
+/* Attributes with the same value are one root. */
+static int add_attr(struct roots *r, const struct python_attr *a)
 {
-	const struct root wanted = { .what = HOLDER_PYTHON, .object = NO_OBJECT, .key = nr };
+	const struct root wanted = { .what = HOLDER_PYTHON, .object = NO_OBJECT,
+				     .key = a->first };
 	__u32 root;
 	int err = 0;
 
@@ -368,7 +371,7 @@ int roots_add_python(struct roots *r)
 	int err = 0;
 
 	for (__u32 i = 0; !err && i < py->nr_attrs; i++)
-		err = add_attr(r, i, &py->attrs[i]);
+		err = add_attr(r, &py->attrs[i]);
 	for (size_t i = 0; !err && i < py->nr_roots; i++) {
 		struct scan s = { r, py->roots[i].frames ? HOLDER_FRAMES : HOLDER_INTERPRETER };
 
@@ -483,8 +486,9 @@ static int name_attribute(const struct roots *r, const struct root *root, struct
 	const struct python_attr *a = &r->python->attrs[root->key];
 
 	h->name = strdup(a->name);
-	h->object = strdup(r->python->modules[a->module]);
+	h->object = strdup(r->python->modules[a->module].name);
 	h->addr = a->at;
+	h->count = a->same;
 	return h->name && h->object ? 0 : -ENOMEM;
 }
 

@@ -296,6 +296,8 @@ static void json_holder(struct json *j, const struct holder *h)
 	else if (h->count && (h->what == HOLDER_STACK || h->what == HOLDER_THREAD_LOCAL ||
 			      h->what == HOLDER_REGISTERS))
 		json_u64(j, "threads", h->count);
+	else if (h->what == HOLDER_PYTHON)
+		json_u64(j, "attributes", h->count);
 	if (h->addr)
 		json_hex(j, "address", h->addr);
 	free(text);

@@ -16,8 +16,11 @@ static void put_place(const struct holder *h, FILE *out)
 
 static void put_several(const struct holder *h, FILE *out)
 {
-	fputs(h->count == HOLDER_GLOBAL ? "several variables or mappings" :
+	fputs(h->count == HOLDER_PYTHON ? "several attributes of modules" :
+	      h->count == HOLDER_GLOBAL ? "several variables or mappings" :
 	      h->count == HOLDER_STACK ? "several stacks or registers" :
+	      h->count == HOLDER_INTERPRETER ? "several of what Python keeps for itself" :
+	      h->count == HOLDER_TEXT ? "several addresses in text or behind the end of a vector" :
 	      "several stale words of stacks", out);
 	if (h->name && *h->name)
 		fprintf(out, " (%s)", h->name);
@@ -51,6 +54,9 @@ static void put_holder(const struct holder *h, FILE *out)
 		break;
 	case HOLDER_PYTHON:
 		fprintf(out, "module %s, attribute `%s`", h->object, h->name);
+		if (h->count > 1)
+			fprintf(out, ", and %s more with the same value",
+				text_count(text, h->count - 1));
 		break;
 	case HOLDER_INTERPRETER:
 		fputs("state of Python's interpreter", out);

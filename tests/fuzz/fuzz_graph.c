@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/heap/graph.c ctl/heap/path.c ctl/heap/kinds.c ctl/heap/looks.c */
-/* LINK: ctl/heap/dominators.c ctl/heap/chunks.c ctl/base/addr_index.c */
+/* LINK: ctl/heap/dominators.c ctl/heap/shared.c ctl/heap/chunks.c ctl/base/addr_index.c */
 /* LINK: ctl/base/ids.c ctl/base/text.c ctl/leaks/held_names.c ctl/leaks/reach_ranges.c */
 /* LINK: ctl/sym/cxx_class.c */
 /* FUZZ: -max_len=4096 */
@@ -123,6 +123,20 @@ static void check_tree(const struct graph *g)
 	}
 }
 
+static void check_shared(struct graph *g)
+{
+	struct graph_shared *shared;
+	uint32_t nr;
+
+	if (graph_find_shared(g, 100, &shared, &nr))
+		abort();
+	for (uint32_t i = 0; i < nr; i++)
+		if (g->dom[shared[i].number] || shared[i].nr > GRAPH_SHARERS ||
+		    (!shared[i].more && shared[i].nr < 2))
+			abort();
+	free(shared);
+}
+
 static void check_kinds(const struct kinds *k, const struct graph *g)
 {
 	uint64_t blocks = 0;
@@ -181,6 +195,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	if (graph_search(&g) || graph_dominate(&g))
 		abort();
 	check_tree(&g);
+	check_shared(&g);
 	kinds_free(&kinds);
 	graph_free(&g);
 	return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/heap/graph.c ctl/heap/path.c ctl/heap/kinds.c ctl/heap/looks.c */
-/* LINK: ctl/heap/dominators.c ctl/heap/chunks.c ctl/base/addr_index.c */
-/* LINK: ctl/base/ids.c ctl/base/text.c */
+/* LINK: ctl/heap/dominators.c ctl/heap/shared.c ctl/heap/chunks.c */
+/* LINK: ctl/base/addr_index.c ctl/base/ids.c ctl/base/text.c */
 /*
  * Heaps of random blocks that point to each other: what roots retain is what cannot be reached
  * without them; and blocks of each kind, one by one.
@@ -134,6 +134,50 @@ static int retains(const struct made *m, int root)
 	return nr;
 }
 
+/*
+ * Which roots of this tier lead to a block, by the definition: not through what a better one leads
+ * to.
+ */
+static __u32 sharers(const struct made *m, int tier, int to)
+{
+	bool before[MOST] = { false }, seen[MOST];
+	__u32 roots = 0;
+
+	reach_without(m, -1, tier - 1, before);
+	for (int r = 0; r < m->roots; r++) {
+		if ((int)m->tier[r] != tier)
+			continue;
+		memcpy(seen, before, sizeof(seen));
+		for (int w = 0; w < m->nr; w++)
+			if (m->root[r][w])
+				reach(m, w, seen);
+		roots |= (__u32)(seen[to] && !before[to]) << r;
+	}
+	return roots;
+}
+
+static int all_shared;
+
+static bool is_shared_right(const struct made *m, struct graph *g)
+{
+	struct graph_shared *shared;
+	__u32 nr, want, got;
+	bool good = !graph_find_shared(g, 0, &shared, &nr);
+
+	for (__u32 i = 0; good && i < nr; i++) {
+		got = 0;
+		for (__u32 k = 0; k < shared[i].nr; k++)
+			got |= 1U << shared[i].roots[k];
+		want = sharers(m, (int)graph_tier_of(g, shared[i].number),
+			       (int)g->node[shared[i].number]);
+		good = got == want && !shared[i].more && !g->dom[shared[i].number] &&
+		       (!i || shared[i].bytes <= shared[i - 1].bytes);
+		all_shared++;
+	}
+	free(shared);
+	return good;
+}
+
 static int add_edge(void *ctx, __u64 where, __u64 word, __u32 to)
 {
 	(void)word;
@@ -168,6 +212,7 @@ static bool is_right(const struct made *m)
 		all_held += held[r];
 	}
 	free(top);
+	good &= is_shared_right(m, &g);
 	graph_free(&g);
 	return good;
 }
@@ -183,8 +228,10 @@ static void test_retained(void)
 		make(m);
 		wrong += !is_right(m);
 	}
-	is(wrong, 0, "what each root retains, by the definition, in all of %d heaps", ROUNDS);
-	ok(all_held > 2 * ROUNDS, "which is something (%d)", all_held);
+	is(wrong, 0, "what each root retains, and which share a block, by the definition, in all "
+	   "of %d heaps", ROUNDS);
+	ok(all_held > 2 * ROUNDS && all_shared > ROUNDS, "which is something (%d, %d)", all_held,
+	   all_shared);
 	free(m);
 }
 

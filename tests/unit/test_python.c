@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/heap/python_layout.c ctl/heap/python_pools.c ctl/heap/python_gc.c */
 /* LINK: ctl/heap/python_type.c ctl/heap/python_objects.c */
-/* LINK: ctl/heap/python_parts.c ctl/heap/python_slot.c ctl/heap/graph.c ctl/heap/path.c */
+/* LINK: ctl/heap/python_parts.c ctl/heap/python_modules.c ctl/heap/python_slot.c */
+/* LINK: ctl/heap/graph.c ctl/heap/path.c */
 /* LINK: ctl/heap/kinds.c ctl/heap/looks.c ctl/heap/dominators.c ctl/heap/chunks.c */
 /* LINK: ctl/base/addr_index.c ctl/base/ids.c ctl/base/text.c */
 /* Objects of Python in memory made by hand; builds that are not read are named. */
@@ -37,9 +38,9 @@ static void test_names(struct python *py, struct graph *g)
 	const __u32 keys = graph_at(g, OWN_KEYS_AT), items = graph_at(g, ITEMS_AT);
 	char text[64];
 
-	ok(py->nr_attrs == 2 && !strcmp(py->modules[0], "app") &&
-	   !strcmp(py->attrs[1].name, "table") &&
-	   py->attrs[1].value == graph_at(g, BLOCK_AT(AT_LIST)), "a module has a variable");
+	ok(py->nr_attrs == 3 && !strcmp(py->modules[0].name, "app") &&
+	   !strcmp(py->attrs[2].name, "table") &&
+	   py->attrs[2].value == graph_at(g, BLOCK_AT(AT_LIST)), "a module has a variable");
 	ok(python_slot(py, items, ITEMS_AT, text, sizeof(text)) == PYTHON_ITEM &&
 	   !strcmp(text, "[0]"), "an item of a list has a number");
 	ok(python_attribute(py, keys, graph_at(g, BLOCK_AT(AT_APP)), text, sizeof(text)) &&
