@@ -28,6 +28,7 @@ struct graph_view {
 enum graph_tier {
 	GRAPH_NAMED,			/* attributes of Python's modules */
 	GRAPH_LASTING,			/* variables, thread-local ones, other memory */
+	GRAPH_VARIABLE,			/* variables of Python's functions that run */
 	GRAPH_RUNNING,			/* live frames of stacks, registers */
 	GRAPH_INTERPRETER,		/* what an interpreter keeps of the program's objects */
 	GRAPH_DOUBTFUL,			/* left behind in text and vectors, as it looks */
@@ -56,6 +57,7 @@ struct graph_edge {
 };
 
 #define GRAPH_NONE	ADDR_INDEX_NONE
+#define GRAPH_ADDRESS	((1ULL << 48) - 1)	/* of a word: the rest may say something else */
 
 struct graph {
 	const struct heap *heap;
@@ -64,6 +66,8 @@ struct graph {
 	struct graph_view view;
 	bool *is_sure;			/* by arena: which of its chunks are in use is known */
 	__u64 *opaque;			/* by chunk, a bit; or NULL: not all words are edges */
+	__u8 *begins;			/* by chunk; or NULL: which word of it is the only one that
+					 * addresses in blocks point to, from 1 on; 0: any */
 	__u64 *rooted;			/* by chunk, a bit; or NULL: only roots lead there */
 	struct graph_end *ends;		/* by block, once sorted: words behind are no edges */
 	size_t nr_ends, room_ends;
@@ -103,12 +107,22 @@ static inline bool graph_is_opaque(const struct graph *g, __u32 chunk)
 	return g->opaque && g->opaque[chunk / 64] >> chunk % 64 & 1;
 }
 
+/* Of addresses in other blocks, only those of the beginning of the thing in @block, at @addr, or
+ * of bytes of this word, are edges.  -ENOMEM */
+int graph_set_begin(struct graph *g, __u32 block, __u64 addr);
+/* May @word in a block lead to @block? */
+static inline bool graph_leads(const struct graph *g, __u64 word, __u32 block)
+{
+	const __u64 first = g->chunks[block].at + HEAP_HEAD;
+
+	if (g->rooted && g->rooted[block / 64] >> block % 64 & 1)
+		return false;
+	return !g->begins || !g->begins[block] ||
+	       ((word & GRAPH_ADDRESS) - first) / 8 + 1 == g->begins[block];
+}
+
 /* Addresses of @block in other blocks are no edges: only roots lead there.  -ENOMEM */
 int graph_set_rooted(struct graph *g, __u32 block);
-static inline bool graph_is_rooted(const struct graph *g, __u32 block)
-{
-	return g->rooted && g->rooted[block / 64] >> block % 64 & 1;
-}
 
 /* Of many shapes, the last ones are all edges.  -ENOMEM */
 int graph_set_shape(struct graph *g, __u32 block, const struct graph_shape *s);

@@ -118,28 +118,39 @@ static bool find_in(struct lists *l, __u64 start, __u64 end)
 	return false;
 }
 
-/* Interpreters that are blocks of malloc's. */
-static void find_interpreters(struct lists *l, const struct heap *h)
+/* Interpreters are blocks of malloc's, where the main one is not in _PyRuntime. */
+static void find_blocks(struct python *py, const struct heap *h)
 {
-	const struct python_place *p = &l->py->place;
+	const struct python_place *p = &py->place;
 	const __u64 len = p->runtime_len < MOST_INTERP ? p->runtime_len : MOST_INTERP;
+	struct python_gc *gc = &py->gc;
 	const struct heap_chunk *c;
-	__u64 word, tried[PYTHON_INTERPS];
-	size_t nr = 0, k;
+	__u64 word;
+	size_t k;
 
-	for (__u64 at = 0; at + WORD <= len && nr < PYTHON_INTERPS; at += WORD) {
-		if (!python_word(l->py, p->runtime + at, &word) || word % ALIGN || word < PAGE)
+	for (__u64 at = 0; at + WORD <= len && gc->nr_blocks < PYTHON_INTERPS; at += WORD) {
+		if (!python_word(py, p->runtime + at, &word) || word % ALIGN || word < PAGE)
 			continue;
 		c = heap_find(h, word - HEAP_HEAD);
 		if (!c || c->state != HEAP_USED || c->pooled || heap_usable(c) < LEAST_INTERP)
 			continue;
-		for (k = 0; k < nr && tried[k] != word; k++)
+		for (k = 0; k < gc->nr_blocks && gc->blocks[k] != word; k++)
 			;
-		if (k < nr)
-			continue;
-		tried[nr++] = word;
-		find_in(l, word, word + (heap_usable(c) < MOST_INTERP ? heap_usable(c) :
-					 MOST_INTERP));
+		if (k == gc->nr_blocks)
+			gc->blocks[gc->nr_blocks++] = word;
+	}
+}
+
+static void find_interpreters(struct lists *l, const struct heap *h)
+{
+	const struct python_gc *gc = &l->py->gc;
+	const struct heap_chunk *c;
+	__u64 len;
+
+	for (__u32 i = 0; i < gc->nr_blocks; i++) {
+		c = heap_find(h, gc->blocks[i] - HEAP_HEAD);
+		len = c ? heap_usable(c) : 0;
+		find_in(l, gc->blocks[i], gc->blocks[i] + (len < MOST_INTERP ? len : MOST_INTERP));
 	}
 }
 
@@ -163,6 +174,7 @@ void python_find_tracked(struct python *py, const struct heap *h)
 
 	if (!py->layout)
 		return;
+	find_blocks(py, h);
 	for (size_t i = 0; i < 3 && !py->gc.found && py->layout->heads[i]; i++) {
 		l.head = py->layout->heads[i];
 		for (l.stride = l.head + 8; !py->gc.found && l.stride <= l.head + 16;

@@ -150,5 +150,7 @@ void python_free(struct python *py)
 	free(py->modules);
 	free(py->attrs);
 	free(py->roots);
+	free(py->frames);
+	free(py->stacks);
 	memset(py, 0, sizeof(*py));
 }

@@ -89,6 +89,7 @@ static int find_attrs(struct python *py, __u64 addr)
 
 /* ---- what is at home in its module ---- */
 
+/* Also by another name: some are defined twice. */
 static bool is_its_class(struct python *py, const struct python_attr *a, __u64 addr)
 {
 	const char *module = py->modules[a->module].name;
@@ -96,7 +97,7 @@ static bool is_its_class(struct python *py, const struct python_attr *a, __u64 a
 	const size_t len = strlen(module);
 	const char *name = id == IDS_NONE ? "" : py->types[id].name;
 
-	return !strncmp(name, module, len) && name[len] == '.' && !strcmp(name + len + 1, a->name);
+	return !strncmp(name, module, len) && name[len] == '.' && !strchr(name + len + 1, '.');
 }
 
 /* One of its first words is the module's dict: until 3.9 the second one. */

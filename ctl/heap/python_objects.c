@@ -141,6 +141,9 @@ static __u64 end_of(const struct python *py, const struct python_type *t, const 
 		return head;
 	if (t->rule == RULE_FRAME)
 		return lead + t->basic - WORD;
+	/* (its instructions follow, and what they know of objects without holding them) */
+	if (t->rule == RULE_CODE)
+		return lead + t->basic;
 	/* (behind a type are its slots) */
 	if (t->rule == RULE_TYPE && lead + PY_SIZE < FIRST_LEN &&
 	    words[(lead + PY_SIZE) / WORD] <= MOST_SLOTS)
@@ -160,32 +163,37 @@ static __u64 end_of(const struct python *py, const struct python_type *t, const 
 /*
  * Links of gc are no references: they would lead from each object to all others.  A weak reference
  * does not keep what it is of.  What a freed object has is left behind; one of its first words
- * links it to the next one.
+ * links it to the next one, which is the interpreter's.
  */
 static int shape_block(struct python *py, __u32 block, const struct found *f, const __u64 *words)
 {
 	const struct python_type *t = &py->types[f->type];
-	const __u64 size = heap_usable(&py->g->chunks[block]);
+	const __u64 addr = graph_addr(py->g, block), size = heap_usable(&py->g->chunks[block]);
 	struct graph_shape s = { .end = end_of(py, t, words, f->lead) };
 
 	/* (there is more than its type says) */
 	if (!(t->rule == RULE_BARE && t->exact) && t->rule != RULE_TEXT && t->rule != RULE_FRAME &&
-	    t->rule != RULE_TYPE && s.end < size && size - s.end >= MOST_PADDING)
+	    t->rule != RULE_TYPE && t->rule != RULE_CODE && s.end < size && size - s.end >= MOST_PADDING)
 		s.end = 0;
 
 	if (t->flags & FLAG_GC)
 		for (__u64 at = f->lead - py->gc.head; at < f->lead; at += WORD)
 			s.skip |= bit(at);
+	/* (a byte, and some that were never written) */
+	if (t->rule == RULE_RESUMED)
+		s.skip |= bit(f->lead + 24);
 	/* a str's length, hash and state, half of which was never written */
 	if (t->rule == RULE_TEXT)
 		s.skip |= bit(f->lead + 16) | bit(f->lead + 24) | bit(f->lead + 32);
 	if (t->rule == RULE_WEAK)
 		s.skip |= bit(f->lead + 16) | bit(f->lead + 40) | bit(f->lead + 48);
-	if (f->freed)
-		s.end = f->lead + py->layout->items + WORD;
-	if (!s.skip && !s.end)
-		return 0;
-	return graph_set_shape(py->g, block, &s);
+	if (!f->freed)
+		return s.skip || s.end ? graph_set_shape(py->g, block, &s) : 0;
+	s = (struct graph_shape){ .skip = 1, .end = WORD };
+	if (graph_set_shape(py->g, block, &s))
+		return -ENOMEM;
+	return python_add_root(py, addr + f->lead + 2 * WORD,
+			       addr + f->lead + py->layout->items + WORD, false);
 }
 
 static int see_block(struct python *py, __u32 block)
@@ -206,6 +214,8 @@ static int see_block(struct python *py, __u32 block)
 	if (!f.freed) {
 		py->objects++;
 		py->object_bytes += g->chunks[block].size;
+		if (graph_set_begin(py->g, block, addr + f.lead))
+			return -ENOMEM;
 	}
 	return shape_block(py, block, &f, words);
 }

@@ -12,8 +12,12 @@
 #define DEQUE_ITEMS	64U
 #define MOST_BEFORE	16U		/* words before values */
 #define MOST_PIECES	(1U << 24)
-#define LEAST_STATE	128U		/* bytes of a thread's state */
 #define MOST_STATE	4096U
+
+static __u64 bit(__u64 offset)
+{
+	return offset / WORD < 64 ? 1ULL << offset / WORD : 0;
+}
 
 /* ---- parts ---- */
 
@@ -28,6 +32,8 @@ static bool take_back(struct python *py, __u32 block)
 	}
 	if (py->g->shape)
 		py->g->shape[block] = 0;
+	if (py->g->begins)
+		py->g->begins[block] = 0;
 	return true;
 }
 
@@ -203,10 +209,37 @@ int python_add_root(struct python *py, __u64 start, __u64 end, bool frames)
 	return 0;
 }
 
-/* Until 3.10 a frame is an object, with its variables and its stack: words of that may be stale. */
-static int frame_root(struct python *py, __u32 block, __u64 addr, const struct python_type *t)
+/*
+ * Until 3.10 a frame is an object, with its variables and its stack.  One that runs is a root.  Of
+ * another one, as of a generator's since 3.11, it is known where its stack ends.
+ */
+static int frame_part(struct python *py, __u32 block, __u64 addr, const struct python_type *t)
 {
-	return python_add_root(py, addr + t->basic - WORD, graph_block_end(py->g, block), true);
+	const __u64 end = graph_block_end(py->g, block), lead = addr - graph_addr(py->g, block);
+	struct graph_shape s = { .end = lead + t->basic - WORD };
+	__u64 top = 0;
+	struct python_frame frame = { .end = 0 };
+	const bool known = python_frame_of(py, t, addr, &frame) && frame.end <= end;
+	const bool rests = known && python_frame_rests(py, t, addr, &frame, &top);
+	__u64 numbers;
+	int err;
+
+	if (t->rule != RULE_FRAME)
+		return rests ? graph_add_end(py->g, block, top) : 0;
+	for (__u64 at = lead - py->gc.head; at < lead; at += WORD)
+		s.skip |= bit(at);
+	/* (numbers before the variables, of which few were ever written) */
+	numbers = python_frame_numbers(py);
+	for (__u64 at = lead + numbers; numbers && at < s.end; at += WORD)
+		s.skip |= bit(at);
+	if (rests)
+		s.end = 0;
+	err = graph_set_shape(py->g, block, &s);
+	if (err || rests)
+		return err ? err : graph_add_end(py->g, block, top);
+	frame.start = frame.values;
+	err = frame.code && frame.end <= end ? python_add_frame(py, &frame) : 0;
+	return err ? err : python_add_root(py, addr + t->basic - WORD, end, true);
 }
 
 static int find_parts(struct python *py, __u32 block)
@@ -254,7 +287,8 @@ static int find_parts(struct python *py, __u32 block)
 			return keys_part(py, block, &d);
 		return 0;
 	case RULE_FRAME:
-		return frame_root(py, block, addr, t);
+	case RULE_GENERATOR:
+		return frame_part(py, block, addr, t);
 	default:
 		return 0;
 	}
@@ -262,16 +296,33 @@ static int find_parts(struct python *py, __u32 block)
 
 /* ---- what is not the program's ---- */
 
-/* An interpreter, in a block of its own: where one of gc's lists is. */
+/* The state of a thread has its neighbours, and then its interpreter. */
+static bool has_interpreter(const struct python *py, __u64 thread, __u64 interpreter)
+{
+	__u64 words[3];
+
+	return graph_read(py->g, thread, words, sizeof(words)) && words[2] == interpreter;
+}
+
+/* In a block of its own: where gc's lists are or, before 3.9, by its first thread. */
 static bool is_interpreter(const struct python *py, __u32 block)
 {
+	const __u64 addr = graph_addr(py->g, block);
+	__u64 words[2];
+
 	for (__u32 i = 0; i < py->gc.interpreters; i++)
 		if (graph_at(py->g, py->gc.at[i]) == block)
 			return true;
+	if (py->place.version < 0x0307 || py->place.version > 0x0308)
+		return false;
+	for (__u32 i = 0; i < py->gc.nr_blocks; i++)
+		if (py->gc.blocks[i] == addr)
+			return graph_read(py->g, addr, words, sizeof(words)) &&
+			       graph_at(py->g, words[1]) != GRAPH_NONE &&
+			       has_interpreter(py, words[1], addr);
 	return false;
 }
 
-/* The state of a thread begins with its neighbours, and its interpreter. */
 static bool is_thread(const struct python *py, __u32 block)
 {
 	const struct python_place *p = &py->place;
@@ -279,12 +330,13 @@ static bool is_thread(const struct python *py, __u32 block)
 	__u64 words[3];
 	__u32 at;
 
-	if (size < LEAST_STATE || size > MOST_STATE || p->version < 0x0307 ||
+	if (size < PYTHON_LEAST_STATE || size > MOST_STATE || p->version < 0x0307 ||
 	    !graph_read(py->g, graph_addr(py->g, block), words, sizeof(words)))
 		return false;
 	at = graph_at(py->g, words[2]);
 	return at == GRAPH_NONE ? words[2] - p->runtime < p->runtime_len :
-	       !py->of[at] && graph_addr(py->g, at) == words[2] && is_interpreter(py, at);
+	       (!py->of[at] || py->of[at] == (PYTHON_STATE << OF_BITS | OF_PART)) &&
+	       graph_addr(py->g, at) == words[2] && is_interpreter(py, at);
 }
 
 /* They lead to all objects alike. */
@@ -318,6 +370,7 @@ int python_find_objects(struct python *py, struct graph *g)
 	for (__u32 i = 0; !err && i < py->g->nr_chunks; i++)
 		if ((py->of[i] & 3) == OF_OBJECT)
 			err = find_parts(py, i);
+	python_sort_frames(py);
 	if (!err)
 		err = python_find_modules(py);
 	return err ? err : find_states(py);

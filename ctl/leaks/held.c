@@ -200,34 +200,41 @@ __s64 held_add_holder(struct find *f, const struct holder *h)
 
 static bool same_name(const void *things, __u32 id, const void *key)
 {
-	return !strcmp(((char *const *)things)[id], key);
+	const struct held_name *a = (const struct held_name *)things + id, *b = key;
+
+	return a->is_variable == b->is_variable && !strcmp(a->text, b->text);
 }
 
-/* Of an instance of Python, what it calls @block; 0: nothing. */
+/* Of an instance of Python or a frame, what it calls @block; 0: nothing. */
 static __u32 attribute_of(struct find *f, __u32 from, __u32 block)
 {
 	struct held *out = f->out;
-	char text[200], **more;
+	struct held_name name, *more;
+	enum python_slot slot;
+	char text[200];
 	__u64 hash;
 	__u32 id;
 
-	if (!f->in->python || !python_attribute(f->in->python, from, block, text, sizeof(text)))
+	slot = f->in->python ? python_attribute(f->in->python, from, block, text, sizeof(text)) :
+	       PYTHON_NO_SLOT;
+	if (slot == PYTHON_NO_SLOT)
 		return 0;
-	hash = ids_hash_string(0, text);
-	id = ids_find(&f->name_ids, hash, same_name, out->names, text);
+	name = (struct held_name){ text, slot == PYTHON_VARIABLE };
+	hash = ids_hash_string(slot, text);
+	id = ids_find(&f->name_ids, hash, same_name, out->names, &name);
 	if (id != IDS_NONE || f->name_ids.nr >= MOST_NAMES)
 		return id == IDS_NONE ? 0 : id + 1;
 	more = ids_grow(out->names, out->nr_names, &f->room_names, sizeof(*more));
 	if (!more)
 		return 0;
 	out->names = more;
-	more[out->nr_names] = strdup(text);
-	id = more[out->nr_names] ? ids_add(&f->name_ids, hash) : IDS_NONE;
+	name.text = strdup(text);
+	id = name.text ? ids_add(&f->name_ids, hash) : IDS_NONE;
 	if (id == IDS_NONE) {
-		free(more[out->nr_names]);
+		free(name.text);
 		return 0;
 	}
-	out->nr_names++;
+	more[out->nr_names++] = name;
 	return id + 1;
 }
 
@@ -476,6 +483,7 @@ static int name_slot(const struct find *f, const struct graph_step *s, struct he
 	if (slot == PYTHON_NO_SLOT)
 		return 0;
 	to->is_attribute = slot == PYTHON_ATTRIBUTE;
+	to->is_variable = slot == PYTHON_VARIABLE;
 	to->slot = strdup(text);
 	return to->slot ? 0 : -ENOMEM;
 }
@@ -538,9 +546,9 @@ static int find_path(struct find *f)
 /* Edges that no tree has are not known before: one a block is taken for usual. */
 static bool has_room(struct find *f)
 {
-	/* (of each chunk it is kept what Python calls it, and its shape) */
+	/* (of each chunk it is kept what Python calls it, its shape, and where it begins) */
 	const __u64 needs = graph_bytes(f->g.nr_chunks, f->g.nr_blocks, f->g.nr_blocks) +
-			    (f->in->python ? 9ULL * f->g.nr_chunks : 0);
+			    (f->in->python ? 10ULL * f->g.nr_chunks : 0);
 	char text[TEXT_LEN];
 
 	if (!f->ask->max_mem || needs <= f->ask->max_mem)
@@ -570,7 +578,9 @@ static int find_roots(struct find *f)
 
 	if (!in->python)
 		return roots_add(&f->roots, &f->g, in, in->roots);
-	err = python_cut(in->python, in->roots, &cut);
+	err = python_find_frames(in->python, in->heap);
+	if (!err)
+		err = python_cut(in->python, in->roots, &cut);
 	if (!err)
 		err = roots_add(&f->roots, &f->g, in, &cut);
 	free(cut.at);
@@ -645,7 +655,7 @@ void held_free(struct held *h)
 	for (size_t i = 0; i < h->nr_steps; i++)
 		step_free(&h->steps[i]);
 	for (size_t i = 0; i < h->nr_names; i++)
-		free(h->names[i]);
+		free(h->names[i].text);
 	free(h->names);
 	free(h->kinds);
 	free(h->holders);

@@ -78,7 +78,12 @@ struct held_step {
 	__u64 addr, size;		/* of the block */
 	__u64 at, word;			/* of the pointer to the next one, and its value */
 	char *slot;			/* what Python calls that place, or NULL */
-	bool is_attribute;		/* and that is an attribute */
+	bool is_attribute, is_variable;	/* and that is such a one, else an item */
+};
+
+struct held_name {
+	char *text;
+	bool is_variable;		/* of a function, else an attribute */
 };
 
 struct held {
@@ -92,7 +97,7 @@ struct held {
 	size_t nr_holders;
 	struct held_node *nodes;	/* [0] is above the holders */
 	size_t nr_nodes;
-	char **names;			/* of attributes */
+	struct held_name *names;	/* of attributes and variables */
 	size_t nr_names;
 	/* asked for a path */
 	bool has_path;

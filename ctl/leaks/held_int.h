@@ -78,10 +78,10 @@ void frame_rules_free(struct frame_rules *r);
 
 struct root {
 	enum holder_what what;
-	__u32 object;			/* number in objects, or ~0 */
+	__u32 object;			/* number in objects, or ~0; FRAMES: of a variable */
 	pid_t tid;
 	__u64 key;			/* where it is: a variable's, frame's, mapping's; of
-					 * Python's: number of the attribute */
+					 * Python's: number of the attribute; its code */
 	const struct elfsym_object *symbol;
 };
 
@@ -96,7 +96,7 @@ struct roots {
 	struct frames *frames;		/* by thread */
 	__u32 *by_sp, *by_base;		/* threads, sorted by stack pointer and own block */
 	struct frame_rules *rules;
-	const struct python *python;	/* or NULL; number of its object: */
+	struct python *python;		/* or NULL; number of its object: */
 	__u32 interpreter;
 	/* the last word of a variable without a name: where, in which object, and its root */
 	__u64 last_unnamed;

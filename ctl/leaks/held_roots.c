@@ -46,6 +46,7 @@ static enum graph_tier tier_of(const struct roots *r, const struct root *key)
 	case HOLDER_INTERPRETER:
 		return GRAPH_INTERPRETER;
 	case HOLDER_FRAMES:
+		return key->object == NO_OBJECT ? GRAPH_RUNNING : GRAPH_VARIABLE;
 	case HOLDER_STACK:
 	case HOLDER_REGISTERS:
 		return GRAPH_RUNNING;
@@ -247,6 +248,21 @@ static bool is_frames(const struct roots *r, const struct area *a, __u64 at)
 	return false;
 }
 
+/* A variable of a function has a root of its own, whichever thread is in it. */
+static __u32 of_python_frame(struct roots *r, const struct python_frame *frame, __u64 at)
+{
+	struct root key = { .what = HOLDER_FRAMES, .object = NO_OBJECT, .key = frame->code };
+	char text[PYTHON_NAME];
+	__u32 i;
+
+	if (frame->code && at >= frame->values) {
+		i = (__u32)((at - frame->values) / sizeof(__u64));
+		if (python_variable(r->python, frame->code, i, text, sizeof(text)))
+			key.object = i;
+	}
+	return get_root(r, &key);
+}
+
 static __u32 of_mapping(struct roots *r, const struct area *a, __u64 at)
 {
 	struct root key = { .what = HOLDER_MAPPING, .object = NO_OBJECT, .key = a->start };
@@ -254,6 +270,16 @@ static __u32 of_mapping(struct roots *r, const struct area *a, __u64 at)
 
 	if (t && !a->is_heap)
 		return of_thread_local(r, t, at);
+	if (r->python && !a->is_file && !a->is_heap) {
+		const struct python_frame *frame;
+		const enum python_stack s = python_stack_at(r->python, at, &frame);
+
+		if (s == PYTHON_LIVE)
+			return of_python_frame(r, frame, at);
+		if (s == PYTHON_LEFT)
+			return get_root(r, &(struct root){ .what = HOLDER_STALE,
+							   .object = NO_OBJECT });
+	}
 	if (!a->is_file && is_frames(r, a, at))
 		return get_root(r, &(struct root){ .what = HOLDER_FRAMES,
 						   .object = NO_OBJECT });
@@ -350,19 +376,27 @@ static int add_attr(struct roots *r, const struct python_attr *a)
 	return err;
 }
 
-struct scan {
-	struct roots *r;
-	enum holder_what what;
-};
-
-static int add_to(void *ctx, __u64 at, __u64 word, __u32 block)
+static int add_state(void *ctx, __u64 at, __u64 word, __u32 block)
 {
-	const struct scan *s = ctx;
-	const __u32 root = get_root(s->r, &(struct root){ .what = s->what,
-							  .object = NO_OBJECT });
+	struct roots *r = ctx;
+	const __u32 root = get_root(r, &(struct root){ .what = HOLDER_INTERPRETER,
+						       .object = NO_OBJECT });
 
 	(void)word;
-	return root == GRAPH_NONE ? -ENOMEM : graph_add_edge(s->r->g, root, at, block);
+	return root == GRAPH_NONE ? -ENOMEM : graph_add_edge(r->g, root, at, block);
+}
+
+static int add_frame(void *ctx, __u64 at, __u64 word, __u32 block)
+{
+	struct roots *r = ctx;
+	const struct python_frame none = { .code = 0 }, *frame;
+	__u32 root;
+
+	(void)word;
+	if (python_stack_at(r->python, at, &frame) != PYTHON_LIVE)
+		frame = &none;
+	root = of_python_frame(r, frame, at);
+	return root == GRAPH_NONE ? -ENOMEM : graph_add_edge(r->g, root, at, block);
 }
 
 int roots_add_python(struct roots *r)
@@ -373,9 +407,10 @@ int roots_add_python(struct roots *r)
 	for (__u32 i = 0; !err && i < py->nr_attrs; i++)
 		err = add_attr(r, &py->attrs[i]);
 	for (size_t i = 0; !err && i < py->nr_roots; i++) {
-		struct scan s = { r, py->roots[i].frames ? HOLDER_FRAMES : HOLDER_INTERPRETER };
+		const struct python_root *root = &py->roots[i];
 
-		err = graph_scan(r->g, py->roots[i].start, py->roots[i].end, false, add_to, &s);
+		err = graph_scan(r->g, root->start, root->end, false,
+				 root->frames ? add_frame : add_state, r);
 	}
 	return err;
 }
@@ -492,6 +527,25 @@ static int name_attribute(const struct roots *r, const struct root *root, struct
 	return h->name && h->object ? 0 : -ENOMEM;
 }
 
+/* A function, and one of its variables, or what it calculates with. */
+static int name_python_frame(const struct roots *r, const struct root *root, struct holder *h)
+{
+	char name[PYTHON_NAME * 2], source[PYTHON_NAME * 2];
+
+	if (!root->key ||
+	    !python_function(r->python, root->key, name, source, sizeof(name)))
+		return 0;
+	h->object = strdup(name);
+	h->source = *source ? strdup(source) : NULL;
+	if (!h->object || (*source && !h->source))
+		return -ENOMEM;
+	if (root->object == NO_OBJECT ||
+	    !python_variable(r->python, root->key, root->object, name, sizeof(name)))
+		return 0;
+	h->name = strdup(name);
+	return h->name ? 0 : -ENOMEM;
+}
+
 static int name_mapping(struct roots *r, const struct root *root, struct holder *h)
 {
 	const struct area *a = layout_find(r->l, root->key);
@@ -510,9 +564,11 @@ static int name_mapping(struct roots *r, const struct root *root, struct holder 
 int roots_name(struct roots *r, __u32 nr, struct holder *h)
 {
 	const struct root *root = &r->at[nr];
-	const struct object *o = root->object == NO_OBJECT ? NULL : &r->objects.at[root->object];
+	const struct object *o;
 
 	*h = (struct holder){ .what = root->what, .tid = root->tid };
+	if (root->what == HOLDER_FRAMES)
+		return name_python_frame(r, root, h);
 	if (root->what == HOLDER_STACK)
 		return name_frame(r, root, h);
 	if (root->what == HOLDER_PYTHON)
@@ -520,8 +576,9 @@ int roots_name(struct roots *r, __u32 nr, struct holder *h)
 	if (root->what == HOLDER_MAPPING || root->what == HOLDER_SBRK ||
 	    root->what == HOLDER_ARENA)
 		return name_mapping(r, root, h);
-	if (!o)
+	if (root->object == NO_OBJECT)
 		return 0;
+	o = &r->objects.at[root->object];
 	h->object = strdup(object_name(o));
 	if (root->what == HOLDER_GLOBAL)
 		h->addr = root->key - o->first + o->base;

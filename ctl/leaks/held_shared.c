@@ -16,7 +16,7 @@
 static const enum holder_what of_tier[NR_GRAPH_TIERS] = {
 	[GRAPH_NAMED] = HOLDER_PYTHON,
 	[GRAPH_LASTING] = HOLDER_GLOBAL, [GRAPH_INTERPRETER] = HOLDER_INTERPRETER,
-	[GRAPH_RUNNING] = HOLDER_STACK,
+	[GRAPH_VARIABLE] = HOLDER_FRAMES, [GRAPH_RUNNING] = HOLDER_STACK,
 	[GRAPH_DOUBTFUL] = HOLDER_TEXT, [GRAPH_STALE] = HOLDER_STALE,
 };
 
@@ -30,8 +30,8 @@ static int add_name(FILE *out, struct find *f, __u32 root, bool first)
 	if (err)
 		goto out;
 	fputs(first ? "" : ", ", out);
-	if (h.what == HOLDER_PYTHON)
-		fprintf(out, "`%s.%s`", h.object, h.name);
+	if (h.object && (h.what == HOLDER_PYTHON || h.what == HOLDER_FRAMES))
+		fprintf(out, "`%s%s%s`", h.object, h.name ? "." : "", h.name ? h.name : "");
 	else if (h.name && h.name[0] == '+')
 		fprintf(out, "%s%s", h.object, h.name);
 	else if (h.name)

@@ -56,13 +56,25 @@ void held_rows_sort(struct held_rows *r)
 	r->nr = nr;
 }
 
+/* A holder has the same text in each look: what is named of several may be others each time. */
+static char *lasting_text(const struct holder *h)
+{
+	struct holder plain = *h;
+
+	if (h->what == HOLDER_SHARED)
+		plain.name = NULL;
+	else if (h->what == HOLDER_PYTHON)
+		plain.count = 1;
+	return held_holder_text(&plain);
+}
+
 static int add_holders(struct held_rows *r, const struct held *h)
 {
 	int err = 0;
 
 	for (__u32 c = h->nodes[0].child; !err && c; c = h->nodes[c].sibling) {
 		const struct held_node *n = &h->nodes[c];
-		char *text = held_holder_text(&h->holders[n->holder]);
+		char *text = lasting_text(&h->holders[n->holder]);
 
 		err = text ? held_rows_add(r, text, true, n->all_blocks, n->all_bytes) : -ENOMEM;
 		free(text);

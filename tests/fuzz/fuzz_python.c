@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/heap/python_layout.c ctl/heap/python_pools.c ctl/heap/python_gc.c */
 /* LINK: ctl/heap/python_type.c ctl/heap/python_objects.c */
-/* LINK: ctl/heap/python_parts.c ctl/heap/python_modules.c ctl/heap/python_slot.c */
-/* LINK: ctl/heap/graph.c ctl/heap/path.c */
+/* LINK: ctl/heap/python_parts.c ctl/heap/python_modules.c ctl/heap/python_frames.c */
+/* LINK: ctl/heap/python_slot.c ctl/heap/graph.c ctl/heap/path.c */
 /* LINK: ctl/heap/kinds.c ctl/heap/looks.c ctl/heap/dominators.c ctl/heap/chunks.c */
 /* LINK: ctl/base/addr_index.c ctl/base/ids.c ctl/base/text.c */
 /* FUZZ: -max_len=1024 */
@@ -69,6 +69,29 @@ static int name_slot(void *ctx, __u64 at, __u64 word, __u32 block)
 	return 0;
 }
 
+/* Whatever they are, no two frames have a word in common. */
+static void check_frames(struct python *py)
+{
+	char name[64], source[64];
+
+	for (size_t i = 0; i < py->nr_frames; i++) {
+		const struct python_frame *frame, *f = &py->frames[i];
+
+		if (f->end <= f->start || (i && f->start < py->frames[i - 1].end) ||
+		    python_stack_at(py, f->start, &frame) != PYTHON_LIVE || frame != f)
+			abort();
+		memset(name, 'x', sizeof(name));
+		memset(source, 'x', sizeof(source));
+		if (python_function(py, f->code, name, source, sizeof(name)) &&
+		    (!memchr(name, '\0', sizeof(name)) || !memchr(source, '\0', sizeof(source))))
+			abort();
+		for (__u32 k = 0; k < 8; k++)
+			if (python_variable(py, f->code, k, name, sizeof(name)) &&
+			    !memchr(name, '\0', sizeof(name)))
+				abort();
+	}
+}
+
 static void look_at(struct python *py, struct graph *g)
 {
 	const struct kind_names names = image_names(py);
@@ -85,6 +108,7 @@ static void look_at(struct python *py, struct graph *g)
 	}
 	if (blocks != g->nr_blocks)
 		abort();
+	check_frames(py);
 	for (__u32 i = 0; py->of && i < g->nr_chunks; i++)
 		if (graph_is_block(g, i))
 			graph_scan_block(g, i, name_slot, py);
@@ -114,6 +138,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 		abort();
 	check_apart(&h);
 	python_find_tracked(&py, &h);
+	if (python_find_frames(&py, &h))
+		abort();
 	if (graph_begin(&g, &h, &view) ||
 	    graph_scan(&g, FILE_AT, FILE_AT + FILE_LEN, false, add_edge, &g))
 		abort();

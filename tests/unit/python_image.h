@@ -20,6 +20,8 @@
 #define FILE_AT		0x7e0000000000ULL	/* the library's data */
 #define HEAP_AT		0x555555560000ULL
 #define ARENA_AT	0x7f0000000000ULL
+#define STACK_AT	0x7d0000000000ULL	/* of a thread: frames, since 3.11 */
+#define STACK_LEN	0x4000UL
 #define FILE_LEN	0x6000UL
 #define HEAP_LEN	0x1000UL
 #define ARENA_LEN	0x3000UL
@@ -32,34 +34,51 @@
 #define NAMES_AT	(FILE_AT + 0x3000)
 #define NAME_LEN	32
 
-enum { TYPE, MODULE, DICT, LIST, STR, SESSION, NR_TYPES };
+enum { TYPE, MODULE, DICT, LIST, STR, SESSION, TUPLE, CODE, FRAME, NR_TYPES };
 
-#define TYPE_AT(i)	(FILE_AT + 0x400ULL * (i))
+#define TYPE_AT(i)	(FILE_AT + 0x180ULL * (i))
 
 /* blocks of the first pool */
-enum { AT_LIST, AT_DICT, AT_SESSION, AT_OWN, AT_TABLE, AT_USER, AT_NAME, AT_APP, NR_BLOCKS };
+enum {
+	AT_LIST, AT_DICT, AT_SESSION, AT_OWN, AT_TABLE, AT_USER, AT_NAME, AT_APP, AT_TUPLE, AT_WORK,
+	AT_FILE, NR_BLOCKS
+};
 
 /* blocks of malloc's */
 #define ARENAS_AT	(HEAP_AT + 16)
 #define KEYS_AT		(HEAP_AT + 0x400 + 16)
 #define OWN_KEYS_AT	(HEAP_AT + 0x500 + 16)
 #define ITEMS_AT	(HEAP_AT + 0x600 + 16)
+#define CODE_AT		(HEAP_AT + 0x700 + 16)
+#define FRAME_AT	(HEAP_AT + 0x800 + 16)
+#define FRAME_BASIC	424
 
 /* What differs between versions: gc's head, from list to list, text of a str. */
 static const struct image_form {
 	uint32_t version, head, stride, text;
 	enum { KEYS_OPEN, KEYS_COMPACT, KEYS_LOG } keys;
 	uint64_t tracked, untracked;	/* third word of gc's head */
+	/* in code: how many variables, room of the stack, names, file, name, line; in a frame */
+	uint32_t nr, stack, names, file, name, line, code, values;
 } image_forms[] = {
-	{ 0x0207, 32, 40, 36, KEYS_OPEN, (uint64_t)-3, (uint64_t)-2 },
-	{ 0x0207, 32, 48, 36, KEYS_OPEN, (uint64_t)-3, (uint64_t)-2 },
-	{ 0x0306, 32, 40, 48, KEYS_COMPACT, (uint64_t)-6, (uint64_t)-4 },
-	{ 0x0307, 24, 32, 48, KEYS_COMPACT, (uint64_t)-6, (uint64_t)-4 },
-	{ 0x030a, 16, 24, 48, KEYS_COMPACT, 0, 0 },
-	{ 0x030b, 16, 24, 48, KEYS_LOG, 0, 0 },
-	{ 0x030c, 16, 24, 40, KEYS_LOG, 0, 0 },
-	{ 0x030d, 16, 24, 40, KEYS_LOG, 0, 0 },
-	{ 0x030e, 16, 24, 40, KEYS_LOG, 0, 0 },
+	{ 0x0207, 32, 40, 36, KEYS_OPEN, (uint64_t)-3, (uint64_t)-2,
+	  20, 24, 56, 80, 88, 96, 32, 0 },
+	{ 0x0207, 32, 48, 36, KEYS_OPEN, (uint64_t)-3, (uint64_t)-2,
+	  20, 24, 56, 80, 88, 96, 32, 0 },
+	{ 0x0306, 32, 40, 48, KEYS_COMPACT, (uint64_t)-6, (uint64_t)-4,
+	  24, 28, 64, 96, 104, 36, 32, 0 },
+	{ 0x0307, 24, 32, 48, KEYS_COMPACT, (uint64_t)-6, (uint64_t)-4,
+	  24, 28, 64, 96, 104, 36, 32, 0 },
+	{ 0x030a, 16, 24, 48, KEYS_COMPACT, 0, 0,
+	  28, 32, 72, 104, 112, 40, 32, 0 },
+	{ 0x030b, 16, 24, 48, KEYS_LOG, 0, 0,
+	  76, 68, 96, 112, 128, 72, 32, 72 },
+	{ 0x030c, 16, 24, 40, KEYS_LOG, 0, 0,
+	  72, 64, 96, 112, 128, 68, 0, 72 },
+	{ 0x030d, 16, 24, 40, KEYS_LOG, 0, 0,
+	  72, 64, 96, 112, 128, 68, 0, 72 },
+	{ 0x030e, 16, 24, 40, KEYS_LOG, 0, 0,
+	  72, 64, 96, 112, 128, 68, 0, 80 },
 };
 
 #define NR_IMAGE_FORMS	(sizeof(image_forms) / sizeof(image_forms[0]))
@@ -73,9 +92,10 @@ struct region {
 };
 
 static unsigned char file_bytes[FILE_LEN], heap_bytes[HEAP_LEN], arena_bytes[ARENA_LEN];
+static unsigned char stack_bytes[STACK_LEN];
 static struct region regions[] = {
 	{ FILE_AT, FILE_LEN, file_bytes }, { HEAP_AT, HEAP_LEN, heap_bytes },
-	{ ARENA_AT, ARENA_LEN, arena_bytes },
+	{ ARENA_AT, ARENA_LEN, arena_bytes }, { STACK_AT, STACK_LEN, stack_bytes },
 };
 
 #define NR_REGIONS	(sizeof(regions) / sizeof(regions[0]))
@@ -106,6 +126,13 @@ static size_t read_memory(void *ctx, __u64 addr, void *buf, size_t len)
 }
 
 static void put(uint64_t addr, uint64_t value)
+{
+	size_t len = sizeof(value);
+
+	memcpy((void *)(unsigned long)view_at(NULL, addr, &len), &value, sizeof(value));
+}
+
+static void put_int(uint64_t addr, uint32_t value)
 {
 	size_t len = sizeof(value);
 
@@ -212,6 +239,60 @@ static void put_objects(void)
 	put_str(AT_APP, "app");
 }
 
+/* ---- a function, and its frame ---- */
+
+/* Where a frame is, and its variable. */
+static uint64_t frame_at(void)
+{
+	return form->values ? STACK_AT + 32 : FRAME_AT + form->head;
+}
+
+static uint64_t variable_at(void)
+{
+	return frame_at() + (form->values ? form->values : FRAME_BASIC - 8);
+}
+
+/* work(rows), which runs: since 3.11 in memory of its thread, before that in an object. */
+static void put_function(void)
+{
+	const uint64_t tuple = put_object(BLOCK_AT(AT_TUPLE), TUPLE);
+	const uint64_t end = variable_at() + 3 * 8;
+
+	put(tuple + 16, 1);
+	put(tuple + (form->version < 0x030e ? 24 : 32), BLOCK_AT(AT_USER));
+	put_str(AT_WORK, "work");
+	put_str(AT_FILE, "/srv/app.py");
+	put(CODE_AT, 1);
+	put(CODE_AT + 8, TYPE_AT(CODE));
+	put_int(CODE_AT + form->nr, 1);
+	put_int(CODE_AT + form->stack, 2);
+	put(CODE_AT + form->names, tuple);
+	put(CODE_AT + form->file, BLOCK_AT(AT_FILE));
+	put(CODE_AT + form->name, BLOCK_AT(AT_WORK));
+	put_int(CODE_AT + form->line, 41);
+	put(frame_at() + form->code, CODE_AT);
+	put(variable_at(), BLOCK_AT(AT_LIST) + form->head);
+	if (form->values) {
+		put(STACK_AT + 8, STACK_LEN);
+		put(RUNTIME_AT + 0x300, STACK_AT);
+		put(RUNTIME_AT + 0x308, end);
+		put(RUNTIME_AT + 0x310, STACK_AT + STACK_LEN);
+		/* one that has returned */
+		put(end + form->code, CODE_AT);
+		return;
+	}
+	put_object(FRAME_AT, FRAME);
+	put(frame_at() + 16, 3);
+	put(frame_at() + 64, variable_at() + 8);
+	/* it runs: a byte that is 0 in 3.10, and another one before */
+	if (form->version == 0x0306)
+		put(frame_at() + 128, 1ULL << 32);
+	else if (form->version == 0x0307)
+		put(frame_at() + 112, 1ULL << 32);
+	if (form->untracked)
+		put(FRAME_AT + 16, form->untracked);
+}
+
 /* ---- pools, lists of gc ---- */
 
 static void put_pool(int pool, uint32_t size, uint32_t used, uint32_t begun)
@@ -278,9 +359,13 @@ static void make_image(const struct image_form *as)
 	put_type(LIST, "list", 40, IS_GC);
 	put_type(STR, "str", form->keys == KEYS_OPEN ? 37 : 80, 0);
 	put_type(SESSION, "app.Session", 32, IS_GC);
+	put_type(TUPLE, "tuple", 24, IS_GC);
+	put_type(CODE, "code", form->values ? 168 : 112, 0);
+	put_type(FRAME, "frame", FRAME_BASIC, IS_GC);
 	put(TYPE_AT(MODULE) + 288, 16);
 	put(TYPE_AT(SESSION) + 288, 16);
 	put_objects();
+	put_function();
 	put_arenas();
 	link_objects(heads, sizeof(heads) / sizeof(heads[0]));
 	put(FILE_AT + 0x5008, LISTS_AT);
@@ -293,8 +378,8 @@ static void make_image(const struct image_form *as)
 /* malloc's blocks; -ENOMEM */
 static int make_heap(struct heap *h)
 {
-	static const uint64_t starts[] = { ARENAS_AT, KEYS_AT, OWN_KEYS_AT, ITEMS_AT,
-					   HEAP_AT + 0x700 + 16 };
+	static const uint64_t starts[] = { ARENAS_AT, KEYS_AT, OWN_KEYS_AT, ITEMS_AT, CODE_AT,
+					   FRAME_AT, FRAME_AT + 0x300 };
 	int err = 0;
 
 	memset(h, 0, sizeof(*h));

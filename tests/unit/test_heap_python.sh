@@ -35,6 +35,10 @@ compared() {
 	tests/unit/python_equal.py "$work/said" "$work/live" > "$work/lines" &&
 		tests/json-check "$work/live"
 	check $? "$1: JSON as it is described"
+	lines "$1"
+}
+# lines WHAT: each line of what was compared is a test
+lines() {
 	while read -r line; do
 		case $line in
 			'ok - '*) check 0 "$1: ${line#ok - }" ;;
@@ -114,6 +118,28 @@ tests/unit/python_equal.py "$work/said" "$work/live" > "$work/lines"
 grep -q '^ok - [0-9]* kinds' "$work/lines"
 check $? "with debug hooks the same objects are found"
 end
+# held PYTHON...: what python_holders.py says, and what is found
+held() {
+	local version
+
+	version=$("$@" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+	case $version in
+		2.* | 3.[0-6]) return ;;
+	esac
+	begin "$@" -B - < tests/unit/python_holders.py
+	ask live "$case" --max-pause 20000
+	tests/unit/python_held.py "$work/said" "$work/live" > "$work/lines"
+	lines "holders in Python $version"
+	if [ "$1" = python3 ]; then
+		"$tool" heap "$case" -q --path '__main__.Blob' > "$work/page" &&
+			"$tool" heap "$case" -q --retained --top 0 > "$work/page" &&
+			grep -q '^ .* variable `mine`: list$' "$work/page" &&
+			grep -q '  function worker (.*:[0-9]*), variable `local_work`$' "$work/page"
+		check $? "variables of functions and generators are named"
+	fi
+	end
+}
+held python3
 for python in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/python; do
 	if [ ! -x "$python" ]; then
 		continue
@@ -122,6 +148,7 @@ for python in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/python; do
 	ask live "$case" --max-pause 20000
 	compared "Python $(sed -n 's/^version\t\(.*\)\t.*/\1/p' "$work/said") of pyenv"
 	end
+	held "$python"
 done
 for root in "$roots"/*/root; do
 	if [ "$(id -u)" != 0 ] || [ ! -x "$root/usr/bin/python3" ]; then
@@ -131,5 +158,6 @@ for root in "$roots"/*/root; do
 	ask live "$case" --max-pause 20000
 	compared "Python $(sed -n 's/^version\t\(.*\)\t.*/\1/p' "$work/said")"
 	end
+	held chroot "$root" python3
 done
 checked

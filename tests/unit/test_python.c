@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/heap/python_layout.c ctl/heap/python_pools.c ctl/heap/python_gc.c */
 /* LINK: ctl/heap/python_type.c ctl/heap/python_objects.c */
-/* LINK: ctl/heap/python_parts.c ctl/heap/python_modules.c ctl/heap/python_slot.c */
-/* LINK: ctl/heap/graph.c ctl/heap/path.c */
+/* LINK: ctl/heap/python_parts.c ctl/heap/python_modules.c ctl/heap/python_frames.c */
+/* LINK: ctl/heap/python_slot.c ctl/heap/graph.c ctl/heap/path.c */
 /* LINK: ctl/heap/kinds.c ctl/heap/looks.c ctl/heap/dominators.c ctl/heap/chunks.c */
 /* LINK: ctl/base/addr_index.c ctl/base/ids.c ctl/base/text.c */
 /* Objects of Python in memory made by hand; builds that are not read are named. */
@@ -50,8 +50,30 @@ static void test_names(struct python *py, struct graph *g)
 	   "links of gc are no references");
 	ok(!graph_is_edge(g, graph_at(g, KEYS_AT), key_at(KEYS_AT, 1) + 8),
 	   "the table of a module leads nowhere itself");
+	ok(graph_leads(g, BLOCK_AT(AT_LIST) + form->head, graph_at(g, BLOCK_AT(AT_LIST))) &&
+	   !graph_leads(g, BLOCK_AT(AT_LIST) + form->head + 8, graph_at(g, BLOCK_AT(AT_LIST))),
+	   "an address in an object is no reference");
+	ok(!graph_leads(g, BLOCK_AT(AT_DICT) + form->head, graph_at(g, BLOCK_AT(AT_DICT))) &&
+	   graph_leads(g, BLOCK_AT(AT_OWN) + form->head, graph_at(g, BLOCK_AT(AT_OWN))),
+	   "the dict of a module is held by the module, not by its functions");
 	ok(!graph_is_edge(g, graph_at(g, BLOCK_AT(AT_USER)), BLOCK_AT(AT_USER) + 32),
 	   "what stands in a str is no address");
+}
+
+static void test_frames(struct python *py)
+{
+	const struct python_frame *frame = NULL;
+	char name[64], source[64];
+
+	ok(python_stack_at(py, variable_at(), &frame) == PYTHON_LIVE && frame &&
+	   frame->values == variable_at() && frame->code == CODE_AT &&
+	   frame->end == variable_at() + 3 * 8, "a frame is found");
+	ok(python_function(py, CODE_AT, name, source, sizeof(name)) && !strcmp(name, "work") &&
+	   !strcmp(source, "app.py:41"), "of which function");
+	ok(python_variable(py, CODE_AT, 0, name, sizeof(name)) && !strcmp(name, "user") &&
+	   !python_variable(py, CODE_AT, 1, name, sizeof(name)), "its variable has a name");
+	is(python_stack_at(py, variable_at() + 3 * 8 + form->code, &frame),
+	   form->values ? PYTHON_LEFT : PYTHON_ELSEWHERE, "what is behind is none of it");
 }
 
 static void test_image(const struct image_form *as)
@@ -74,11 +96,13 @@ static void test_image(const struct image_form *as)
 	}
 	python_find_tracked(&py, &h);
 	test_pools(&py);
-	ok(!python_find_objects(&py, &g) && py.objects == 9, "each object is found");
+	ok(!python_find_frames(&py, &h) && !python_find_objects(&py, &g) &&
+	   py.objects == 13 + !form->values, "each object is found");
+	test_frames(&py);
 	test_names(&py, &g);
 	ok(!kinds_find(&k, &g, &names) &&
 	   blocks_of(&k, "dict") == 2 && blocks_of(&k, "list") == 1 &&
-	   blocks_of(&k, "app.Session") == 1 && blocks_of(&k, "str") == 4 &&
+	   blocks_of(&k, "app.Session") == 1 && blocks_of(&k, "str") == 6 &&
 	   blocks_of(&k, "module") == 1 && blocks_of(&k, "keys of a dict") == 2 &&
 	   blocks_of(&k, "items of a list") == 1, "and has its kind");
 	ok(graph_used_end(&g, graph_at(&g, ITEMS_AT)) == ITEMS_AT + 8,
@@ -128,7 +152,7 @@ static void test_overlap(void)
 	python_begin(&py, &place, &memory);
 	ok(!make_heap(&h) && !heap_add_piece(&h, 0, ARENA_AT, POOL_AT(1)) &&
 	   !python_find_pools(&py, &h) && !py.layout && strstr(py.why, "overlap") &&
-	   h.nr_chunks == 4, "pools in memory that malloc has are none");
+	   h.nr_chunks == 6, "pools in memory that malloc has are none");
 	python_free(&py);
 	heap_free(&h);
 }
