@@ -107,8 +107,10 @@ static inline bool graph_is_opaque(const struct graph *g, __u32 chunk)
 	return g->opaque && g->opaque[chunk / 64] >> chunk % 64 & 1;
 }
 
-/* Of addresses in other blocks, only those of the beginning of the thing in @block, at @addr, or
- * of bytes of this word, are edges.  -ENOMEM */
+/*
+ * Of addresses in other blocks, only those of the thing in @block that begins at @addr are edges,
+ * whatever the lower bits say.  -ENOMEM
+ */
 int graph_set_begin(struct graph *g, __u32 block, __u64 addr);
 /* May @word in a block lead to @block? */
 static inline bool graph_leads(const struct graph *g, __u64 word, __u32 block)
@@ -187,20 +189,22 @@ int graph_dominate(struct graph *g);
 
 /* ---- shared.c: what several roots hold together ---- */
 
-#define GRAPH_SHARERS	8U		/* roots of one; of more, these were found first */
+#define GRAPH_SHARERS	8U		/* roots of one row; of more, some */
 
 struct graph_shared {
-	__u32 number;			/* of the block: a child of number 0 in the dominator tree */
-	__u64 bytes;			/* of it, and of all that it holds */
-	__u32 nr, roots[GRAPH_SHARERS];	/* of its tier, that lead there */
+	__u64 bytes;			/* that these roots hold together */
+	__u32 nr, roots[GRAPH_SHARERS];	/* the one that holds most alone first */
 	bool more;			/* there are others, or may be */
 };
 
 /*
- * After graph_dominate(): blocks that no single root is needed for, of @least bytes or more with
- * what they hold; the largest ones first.  *@shared is malloc'ed.  -ENOMEM
+ * After graph_dominate(): what no single root is needed for, by the roots that lead there; those
+ * with @least bytes or more, the largest first.  @top: by number, which child of number 0 in the
+ * dominator tree it is, or is below.  *@of: by number, of a child that is a block: its place in
+ * *@shared, or GRAPH_NONE.  Both are malloc'ed, also if there is an error.  -ENOMEM
  */
-int graph_find_shared(struct graph *g, __u64 least, struct graph_shared **shared, __u32 *nr);
+int graph_find_shared(struct graph *g, const __u32 *top, __u64 least,
+		      struct graph_shared **shared, __u32 *nr, __u32 **of);
 
 /* How many bytes all of that takes for so many chunks, blocks and addresses, the copy excluded. */
 __u64 graph_bytes(__u64 chunks, __u64 blocks, __u64 more_edges);

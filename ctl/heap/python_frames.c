@@ -17,7 +17,8 @@
 #define MOST_CHUNK	(CHUNK_LEN << 16)
 #define CHUNK_DATA	24ULL		/* before the first frame; 8 more in the first chunk */
 #define MOST_CHUNKS	64U		/* of a thread */
-#define MOST_FRAMES	(1U << 20)	/* in all */
+#define MOST_FRAMES	(1U << 20)	/* in all, */
+#define MOST_STACKS	(1U << 16)	/* and of these */
 #define MOST_WORDS	(1U << 16)	/* of one */
 #define NAME_LEN	128
 #define FRAME_VALUES	64		/* until 3.10: where its stack begins, */
@@ -174,7 +175,7 @@ static int walk_chunk(struct python *py, __u64 at, __u64 end)
 	__u64 code, next;
 	int err = 0;
 
-	while (!err && at < end) {
+	while (!err && at < end && py->nr_frames < MOST_FRAMES) {
 		if (!python_word(py, at + f->code, &code))
 			break;
 		code &= ~3ULL;
@@ -193,9 +194,11 @@ static int walk_chunk(struct python *py, __u64 at, __u64 end)
 
 static int add_stack(struct python *py, __u64 start, __u64 end)
 {
-	struct python_range *more = ids_grow(py->stacks, py->nr_stacks, &py->room_stacks,
-					     sizeof(*more));
+	struct python_range *more;
 
+	if (py->nr_stacks >= MOST_STACKS)
+		return 0;
+	more = ids_grow(py->stacks, py->nr_stacks, &py->room_stacks, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	py->stacks = more;
@@ -266,10 +269,19 @@ static int by_start(const void *x, const void *y)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
+static int by_place(const void *x, const void *y)
+{
+	const struct python_range *a = x, *b = y;
+
+	return (a->start > b->start) - (a->start < b->start);
+}
+
 void python_sort_frames(struct python *py)
 {
 	size_t nr = 0;
 
+	if (py->nr_stacks)
+		qsort(py->stacks, py->nr_stacks, sizeof(*py->stacks), by_place);
 	if (py->nr_frames)
 		qsort(py->frames, py->nr_frames, sizeof(*py->frames), by_start);
 	/* (no two have the same word, whatever the process says) */
@@ -297,6 +309,21 @@ int python_find_frames(struct python *py, const struct heap *h)
 	return err;
 }
 
+static bool is_in_stack(const struct python *py, __u64 at)
+{
+	size_t low = 0, high = py->nr_stacks;
+
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+
+		if (py->stacks[middle].start <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && at < py->stacks[low - 1].end;
+}
+
 enum python_stack python_stack_at(const struct python *py, __u64 at,
 				  const struct python_frame **frame)
 {
@@ -315,10 +342,7 @@ enum python_stack python_stack_at(const struct python *py, __u64 at,
 		*frame = &py->frames[low - 1];
 		return PYTHON_LIVE;
 	}
-	for (size_t i = 0; i < py->nr_stacks; i++)
-		if (at - py->stacks[i].start < py->stacks[i].end - py->stacks[i].start)
-			return PYTHON_LEFT;
-	return PYTHON_ELSEWHERE;
+	return is_in_stack(py, at) ? PYTHON_LEFT : PYTHON_ELSEWHERE;
 }
 
 /* ---- frames that are objects, and those in generators ---- */

@@ -129,6 +129,13 @@ static __u64 bit(__u64 offset)
 	return offset / WORD < 64 ? 1ULL << offset / WORD : 0;
 }
 
+/* What is behind the end of its references is its own, and is none. */
+static bool ends_early(const struct python_type *t)
+{
+	return (t->rule == RULE_BARE && t->exact) || t->rule == RULE_TEXT ||
+	       t->rule == RULE_FRAME || t->rule == RULE_TYPE || t->rule == RULE_CODE;
+}
+
 /* Of a small tuple and of what has always the same size, what follows was there before. */
 static __u64 end_of(const struct python *py, const struct python_type *t, const __u64 *words,
 		    __u32 lead)
@@ -172,8 +179,7 @@ static int shape_block(struct python *py, __u32 block, const struct found *f, co
 	struct graph_shape s = { .end = end_of(py, t, words, f->lead) };
 
 	/* (there is more than its type says) */
-	if (!(t->rule == RULE_BARE && t->exact) && t->rule != RULE_TEXT && t->rule != RULE_FRAME &&
-	    t->rule != RULE_TYPE && t->rule != RULE_CODE && s.end < size && size - s.end >= MOST_PADDING)
+	if (!ends_early(t) && s.end < size && size - s.end >= MOST_PADDING)
 		s.end = 0;
 
 	if (t->flags & FLAG_GC)

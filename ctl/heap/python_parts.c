@@ -109,6 +109,20 @@ static int take_values(struct python *py, __u32 owner, __u64 values, __u64 room)
 	return graph_set_shape(py->g, block, &s);
 }
 
+/* Of each entry one word is a hash, which may look like an address. */
+static int set_part(struct python *py, __u32 owner, __u64 addr)
+{
+	__u64 table = 0;
+	__u32 block;
+
+	python_word(py, addr + 40, &table);
+	block = python_part_at(py, owner, table, PYTHON_TABLE);
+	if (block == GRAPH_NONE || table != graph_addr(py->g, block))
+		return 0;
+	return graph_set_shape(py->g, block, &(struct graph_shape){
+		.from = py->layout->ascii ? WORD : 0, .stride = 2 * WORD });
+}
+
 static int dict_parts(struct python *py, __u32 owner, __u64 addr)
 {
 	struct python_dict d;
@@ -261,9 +275,7 @@ static int find_parts(struct python *py, __u32 block)
 	case RULE_DICT:
 		return dict_parts(py, block, addr);
 	case RULE_SET:
-		python_word(py, addr + 40, &word);
-		python_part_at(py, block, word, PYTHON_TABLE);
-		return 0;
+		return set_part(py, block, addr);
 	case RULE_BYTEARRAY:
 		python_word(py, addr + (py->layout->ascii ? 32 : 40), &word);
 		return close_part(py, block, word, PYTHON_BYTES);

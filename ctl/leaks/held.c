@@ -409,7 +409,7 @@ static int sort_nodes(struct held *h)
 static int find_holders(struct find *f)
 {
 	struct held_node first = { .kind = HELD_HOLDER, .holder = HELD_HOLDER };
-	struct held_shared shared = { .of = NULL };
+	struct held_shared shared = { .rows = NULL };
 	__u32 *roots;
 	int err = graph_search(&f->g);
 

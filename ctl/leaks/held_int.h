@@ -186,8 +186,9 @@ void holder_free(struct holder *h);
 /* ---- held_shared.c ---- */
 
 struct held_shared {
-	struct graph_shared *of;
-	__u32 nr, *node;		/* node: by number in .of */
+	struct graph_shared *rows;
+	__u32 nr, *node;		/* of each */
+	__u32 *of;			/* by number: which one, or GRAPH_NONE */
 	__u32 rest[NR_GRAPH_TIERS];	/* nodes of all others */
 };
 

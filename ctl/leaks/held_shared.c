@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows for what several roots hold together.  The largest of such blocks are by the roots that lead
- * there; all others of a step are one row.
+ * Rows for what several roots hold together, by the roots that lead there.  All others of a step,
+ * which are less, are one row.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -88,21 +88,6 @@ static int add_row(struct find *f, enum graph_tier tier, char *name, __u32 *node
 
 /* ---- the largest ones ---- */
 
-static int by_root(const void *x, const void *y)
-{
-	const __u32 a = *(const __u32 *)x, b = *(const __u32 *)y;
-
-	return (a > b) - (a < b);
-}
-
-static bool same_roots(const struct graph *g, const struct graph_shared *a,
-		       const struct graph_shared *b)
-{
-	return a->nr == b->nr && a->more == b->more &&
-	       graph_tier_of(g, a->number) == graph_tier_of(g, b->number) &&
-	       !memcmp(a->roots, b->roots, a->nr * sizeof(a->roots[0]));
-}
-
 static int add_group(struct find *f, const struct graph_shared *of, __u32 *node)
 {
 	struct names n;
@@ -111,39 +96,22 @@ static int add_group(struct find *f, const struct graph_shared *of, __u32 *node)
 	for (__u32 i = 0; i < of->nr && i < NAMED; i++)
 		put_name(&n, f, of->roots[i]);
 	if (!n.err && of->nr > NAMED)
-		fprintf(n.out, ", %u%s more", of->nr - NAMED, of->more ? " or" : "");
+		fprintf(n.out, ", and %u%s more", of->nr - NAMED, of->more ? " or" : "");
 	else if (!n.err && of->more)
-		fputs(n.nr ? ", and others" : "", n.out);
-	return add_row(f, graph_tier_of(&f->g, of->number), end_names(&n), node);
+		fputs(", and others", n.out);
+	return add_row(f, (enum graph_tier)f->g.tiers[of->roots[0]], end_names(&n), node);
 }
 
 static int add_groups(struct find *f, struct held_shared *s)
 {
-	__u32 k;
 	int err = 0;
 
-	for (__u32 i = 0; i < s->nr; i++)
-		qsort(s->of[i].roots, s->of[i].nr, sizeof(s->of[i].roots[0]), by_root);
-	for (__u32 i = 0; !err && i < s->nr; i++) {
-		for (k = 0; k < i && !same_roots(&f->g, &s->of[k], &s->of[i]); k++)
-			;
-		if (k < i)
-			s->node[i] = s->node[k];
-		else
-			err = add_group(f, &s->of[i], &s->node[i]);
-	}
+	for (__u32 i = 0; !err && i < s->nr; i++)
+		err = add_group(f, &s->rows[i], &s->node[i]);
 	return err;
 }
 
 /* ---- all others ---- */
-
-static bool is_among(const struct held_shared *s, __u32 number)
-{
-	for (__u32 i = 0; i < s->nr; i++)
-		if (s->of[i].number == number)
-			return true;
-	return false;
-}
 
 struct sum {
 	__u64 bytes;
@@ -180,7 +148,7 @@ static __u64 *find_rest(const struct graph *g, const struct held_shared *s,
 	__u64 *rest = calloc(g->nr_chunks / 64 + 1UL, sizeof(*rest));
 
 	for (__u32 v = 1; rest && v < g->nr; v++)
-		if (!g->dom[v] && g->node[v] < g->nr_chunks && !is_among(s, v)) {
+		if (!g->dom[v] && g->node[v] < g->nr_chunks && s->of[v] == GRAPH_NONE) {
 			rest[g->node[v] / 64] |= 1ULL << g->node[v] % 64;
 			any[graph_tier_of(g, v)] = true;
 		}
@@ -218,7 +186,8 @@ static int add_rest(struct find *f, struct held_shared *s)
 
 int held_shared_add(struct find *f, struct held_shared *s)
 {
-	int err = graph_find_shared(&f->g, f->out->bytes / LEAST_PART + 1, &s->of, &s->nr);
+	int err = graph_find_shared(&f->g, f->at, f->out->bytes / LEAST_PART + 1, &s->rows, &s->nr,
+				    &s->of);
 
 	s->node = err ? NULL : calloc(s->nr + 1UL, sizeof(*s->node));
 	if (!err && !s->node)
@@ -230,14 +199,13 @@ int held_shared_add(struct find *f, struct held_shared *s)
 
 __u32 held_shared_node(const struct held_shared *s, const struct graph *g, __u32 number)
 {
-	for (__u32 i = 0; i < s->nr; i++)
-		if (s->of[i].number == number)
-			return s->node[i];
-	return s->rest[graph_tier_of(g, number)];
+	return s->of[number] == GRAPH_NONE ? s->rest[graph_tier_of(g, number)] :
+	       s->node[s->of[number]];
 }
 
 void held_shared_free(struct held_shared *s)
 {
+	free(s->rows);
 	free(s->of);
 	free(s->node);
 }

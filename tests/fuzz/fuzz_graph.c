@@ -125,16 +125,24 @@ static void check_tree(const struct graph *g)
 
 static void check_shared(struct graph *g)
 {
+	uint32_t *top = calloc(g->nr + 1, sizeof(*top)), *of, nr;
 	struct graph_shared *shared;
-	uint32_t nr;
 
-	if (graph_find_shared(g, 100, &shared, &nr))
+	for (uint32_t v = 1; v < g->nr; v++)
+		top[v] = g->dom[v] ? top[g->dom[v]] : v;
+	if (graph_find_shared(g, top, 100, &shared, &nr, &of))
 		abort();
 	for (uint32_t i = 0; i < nr; i++)
-		if (g->dom[shared[i].number] || shared[i].nr > GRAPH_SHARERS ||
+		if (!shared[i].nr || shared[i].nr > GRAPH_SHARERS || shared[i].bytes < 100 ||
 		    (!shared[i].more && shared[i].nr < 2))
 			abort();
+	for (uint32_t v = 1; v < g->nr; v++)
+		if (of[v] != GRAPH_NONE &&
+		    (of[v] >= nr || g->dom[v] || g->node[v] >= g->nr_chunks))
+			abort();
 	free(shared);
+	free(of);
+	free(top);
 }
 
 static void check_kinds(const struct kinds *k, const struct graph *g)

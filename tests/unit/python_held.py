@@ -23,8 +23,10 @@ for line in open(sys.argv[1]):
         continue
     what, first, second, kind, want = word[0], word[1], word[2], word[3], int(word[4])
     if what == 'several':
-        name = '`%s`, `%s`' % (first, second)
-        rows = [h for h in d['holders'] if h['what'] == 'several' and h['name'] == name]
+        name = '%s and %s' % (first, second)
+        both = ['`%s`' % each for each in sorted([first, second])]
+        rows = [h for h in d['holders'] if h['what'] == 'several' and
+                sorted(h['name'].split(', ')) == both]
     else:
         name = '%s of %s' % (second, first)
         rows = [h for h in d['holders'] if h['what'].startswith('python') and

@@ -158,23 +158,33 @@ static __u32 sharers(const struct made *m, int tier, int to)
 
 static int all_shared;
 
-static bool is_shared_right(const struct made *m, struct graph *g)
+static bool is_shared_right(const struct made *m, struct graph *g, const __u32 *top)
 {
 	struct graph_shared *shared;
-	__u32 nr, want, got;
-	bool good = !graph_find_shared(g, 0, &shared, &nr);
+	__u32 nr, *of, got;
+	__u64 bytes[MOST] = { 0 };
+	bool good = !graph_find_shared(g, top, 0, &shared, &nr, &of);
 
-	for (__u32 i = 0; good && i < nr; i++) {
+	for (__u32 v = 1; good && v < g->nr; v++) {
+		if (g->node[v] >= g->nr_chunks || g->node[top[v]] >= g->nr_chunks)
+			continue;
+		good = of[top[v]] < nr;
+		if (good)
+			bytes[of[top[v]]] += g->chunks[g->node[v]].size;
+		if (!good || top[v] != v)
+			continue;
 		got = 0;
-		for (__u32 k = 0; k < shared[i].nr; k++)
-			got |= 1U << shared[i].roots[k];
-		want = sharers(m, (int)graph_tier_of(g, shared[i].number),
-			       (int)g->node[shared[i].number]);
-		good = got == want && !shared[i].more && !g->dom[shared[i].number] &&
-		       (!i || shared[i].bytes <= shared[i - 1].bytes);
+		for (__u32 k = 0; k < shared[of[v]].nr; k++)
+			got |= 1U << shared[of[v]].roots[k];
+		good = got == sharers(m, (int)graph_tier_of(g, v), (int)g->node[v]) &&
+		       !shared[of[v]].more;
 		all_shared++;
 	}
+	for (__u32 i = 0; good && i < nr; i++)
+		good = bytes[i] == shared[i].bytes &&
+		       (!i || shared[i].bytes <= shared[i - 1].bytes);
 	free(shared);
+	free(of);
 	return good;
 }
 
@@ -211,8 +221,8 @@ static bool is_right(const struct made *m)
 		good &= held[r] == retains(m, r);
 		all_held += held[r];
 	}
+	good &= is_shared_right(m, &g, top);
 	free(top);
-	good &= is_shared_right(m, &g);
 	graph_free(&g);
 	return good;
 }
