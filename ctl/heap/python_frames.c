@@ -38,16 +38,16 @@ static const struct frame_form {
 	__u32 file, name, line;
 	__u32 frame;			/* in a generator */
 } forms[] = {
-	{ 0x0207, 0x0207, .code = 32, .numbers = 120, .nr = 20, .stack = 24, .names = 56, .cells = 72,
-	  .frees = 64, .file = 80, .name = 88, .line = 96 },
-	{ 0x0306, 0x0306, .code = 32, .running = 132, .numbers = 120, .nr = 24, .stack = 28, .names = 64,
-	  .cells = 80, .frees = 72, .file = 96, .name = 104, .line = 36 },
-	{ 0x0307, 0x0307, .code = 32, .running = 116, .numbers = 104, .nr = 24, .stack = 28, .names = 64,
-	  .cells = 80, .frees = 72, .file = 96, .name = 104, .line = 36 },
-	{ 0x0308, 0x0309, .code = 32, .running = 116, .numbers = 104, .nr = 28, .stack = 32, .names = 72,
-	  .cells = 88, .frees = 80, .file = 104, .name = 112, .line = 40 },
-	{ 0x030a, 0x030a, .code = 32, .running = 108, .numbers = 96, .nr = 28, .stack = 32, .names = 72,
-	  .cells = 88, .frees = 80, .file = 104, .name = 112, .line = 40 },
+	{ 0x0207, 0x0207, .code = 32, .numbers = 120, .nr = 20, .stack = 24, .names = 56,
+	  .cells = 72, .frees = 64, .file = 80, .name = 88, .line = 96 },
+	{ 0x0306, 0x0306, .code = 32, .running = 132, .numbers = 120, .nr = 24, .stack = 28,
+	  .names = 64, .cells = 80, .frees = 72, .file = 96, .name = 104, .line = 36 },
+	{ 0x0307, 0x0307, .code = 32, .running = 116, .numbers = 104, .nr = 24, .stack = 28,
+	  .names = 64, .cells = 80, .frees = 72, .file = 96, .name = 104, .line = 36 },
+	{ 0x0308, 0x0309, .code = 32, .running = 116, .numbers = 104, .nr = 28, .stack = 32,
+	  .names = 72, .cells = 88, .frees = 80, .file = 104, .name = 112, .line = 40 },
+	{ 0x030a, 0x030a, .code = 32, .running = 108, .numbers = 96, .nr = 28, .stack = 32,
+	  .names = 72, .cells = 88, .frees = 80, .file = 104, .name = 112, .line = 40 },
 	{ 0x030b, 0x030b, .code = 32, .values = 72, .nr = 76, .stack = 68, .names = 96,
 	  .file = 112, .name = 128, .line = 72, .frame = 80 },
 	{ 0x030c, 0x030d, .code = 0, .values = 72, .nr = 72, .stack = 64, .names = 96,
@@ -184,7 +184,8 @@ static int walk_chunk(struct python *py, __u64 at, __u64 end)
 		next = at + f->values + (variables + (__u64)stack) * WORD;
 		if (next > end)
 			break;
-		err = python_add_frame(py, &(struct python_frame){ at, at + f->values, next, code });
+		err = python_add_frame(py, &(struct python_frame){ at, at + f->values, next,
+								   code });
 		at = next;
 	}
 	if (!err && at < end)

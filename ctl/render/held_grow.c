@@ -10,6 +10,25 @@
 
 #define WIDE	11
 
+#define SEVERAL		"several "
+#define NAMES_END	"), of which "
+#define SAME		" more with the same value"
+
+/* A holder has the same name in each look: which of several are named may differ. */
+static void make_lasting(char *name)
+{
+	char *from = strstr(name, " ("), *to = strstr(name, NAMES_END);
+	const size_t len = strlen(name);
+
+	if (!strncmp(name, SEVERAL, strlen(SEVERAL)) && from && to > from)
+		memmove(from, to + 1, strlen(to + 1) + 1);
+	if (len <= strlen(SAME) || strcmp(name + len - strlen(SAME), SAME))
+		return;
+	to = strrchr(name, ',');
+	if (to)
+		*to = '\0';
+}
+
 int held_rows_add(struct held_rows *r, const char *name, bool is_holder, __u64 blocks,
 		  __u64 bytes)
 {
@@ -22,6 +41,8 @@ int held_rows_add(struct held_rows *r, const char *name, bool is_holder, __u64 b
 		free(copy);
 		return -ENOMEM;
 	}
+	if (is_holder)
+		make_lasting(copy);
 	r->at[r->nr++] = (struct held_row){ copy, is_holder, blocks, bytes };
 	r->has_holders |= is_holder;
 	return 0;
@@ -56,25 +77,13 @@ void held_rows_sort(struct held_rows *r)
 	r->nr = nr;
 }
 
-/* A holder has the same text in each look: what is named of several may be others each time. */
-static char *lasting_text(const struct holder *h)
-{
-	struct holder plain = *h;
-
-	if (h->what == HOLDER_SHARED)
-		plain.name = NULL;
-	else if (h->what == HOLDER_PYTHON)
-		plain.count = 1;
-	return held_holder_text(&plain);
-}
-
 static int add_holders(struct held_rows *r, const struct held *h)
 {
 	int err = 0;
 
 	for (__u32 c = h->nodes[0].child; !err && c; c = h->nodes[c].sibling) {
 		const struct held_node *n = &h->nodes[c];
-		char *text = lasting_text(&h->holders[n->holder]);
+		char *text = held_holder_text(&h->holders[n->holder]);
 
 		err = text ? held_rows_add(r, text, true, n->all_blocks, n->all_bytes) : -ENOMEM;
 		free(text);

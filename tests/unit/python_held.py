@@ -38,5 +38,6 @@ for line in open(sys.argv[1]):
         print('#', want, got, len(rows))
 several = sum(h['retained_bytes'] for h in d['holders'] if h['what'] == 'several')
 everything = sum(h['retained_bytes'] for h in d['holders'])
-print('%s - few of its bytes have several holders' % ('ok' if 5 * several < everything else 'not ok'))
+print('%s - few of its bytes have several holders' %
+      ('ok' if 5 * several < everything else 'not ok'))
 print('#', several, everything)
