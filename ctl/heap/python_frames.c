@@ -25,6 +25,8 @@
 #define FRAME_TOP	72		/* and ends, until 3.9 */
 #define FRAME_DEPTH	80		/* its number of words, in 3.10 */
 #define FRAME_STACK	64		/* since 3.11: where its stack ends */
+#define FRAME_ITSELF	24		/* in a frame object: where the frame is, */
+#define FRAME_WITHIN	256		/* so far from its beginning at most, if it is in it */
 #define GENERATOR_STATE	5U		/* bytes before its frame: less than 0, if it rests */
 
 /* From the headers: offsets in a frame, in a code object, in a generator. */
@@ -355,9 +357,14 @@ bool python_frame_of(struct python *py, const struct python_type *t, __u64 addr,
 	__u32 variables, stack;
 	__u64 nr;
 
-	if (!f || (t->rule != RULE_FRAME && t->rule != RULE_GENERATOR))
+	if (!f || (t->rule != RULE_FRAME && t->rule != RULE_GENERATOR && t->rule != RULE_ENDED))
 		return false;
 	frame->start = addr + f->frame;
+	/* one that is kept although its function ended, as a traceback does, has it in itself */
+	if (t->rule == RULE_ENDED &&
+	    (!python_word(py, addr + FRAME_ITSELF, &frame->start) || frame->start <= addr ||
+	     frame->start > addr + FRAME_WITHIN))
+		return false;
 	if (!python_word(py, frame->start + f->code, &frame->code))
 		return false;
 	frame->code &= ~3ULL;
@@ -374,15 +381,20 @@ bool python_frame_of(struct python *py, const struct python_type *t, __u64 addr,
 	return true;
 }
 
-/* Where a generator's stack ends, as a number of words or, in 3.14, an address. */
-static bool generator_top(struct python *py, const struct python_frame *frame, __u64 *top)
+static bool is_suspended(struct python *py, const struct python_frame *frame)
+{
+	signed char state;
+
+	return python_read(py, frame->start - GENERATOR_STATE, &state, 1) && state < 0;
+}
+
+/* Where its stack ends, as a number of words or, in 3.14, an address. */
+static bool read_top(struct python *py, const struct python_frame *frame, __u64 *top)
 {
 	const struct frame_form *f = form_of(py);
-	signed char state;
 	__u64 word;
 
-	if (!python_read(py, frame->start - GENERATOR_STATE, &state, 1) || state >= 0 ||
-	    !python_word(py, frame->start + FRAME_STACK, &word))
+	if (!python_word(py, frame->start + FRAME_STACK, &word))
 		return false;
 	*top = f->values == FRAME_STACK + WORD ? frame->values + (__u32)word * WORD : word & ~7ULL;
 	return true;
@@ -396,8 +408,9 @@ bool python_frame_rests(struct python *py, const struct python_type *t, __u64 ad
 	unsigned char runs = 0;
 	__u64 values, word;
 
-	if (t->rule == RULE_GENERATOR) {
-		if (!generator_top(py, frame, top))
+	if (t->rule != RULE_FRAME) {
+		if ((t->rule == RULE_GENERATOR && !is_suspended(py, frame)) ||
+		    !read_top(py, frame, top))
 			return false;
 	} else {
 		if (!python_word(py, addr + FRAME_VALUES, &values) ||

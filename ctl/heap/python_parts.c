@@ -300,6 +300,7 @@ static int find_parts(struct python *py, __u32 block)
 		return 0;
 	case RULE_FRAME:
 	case RULE_GENERATOR:
+	case RULE_ENDED:
 		return frame_part(py, block, addr, t);
 	default:
 		return 0;

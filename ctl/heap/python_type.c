@@ -37,7 +37,7 @@ static const struct {
 	{ "str", RULE_TEXT, 0x0300, 0xffff }, { "str", RULE_BARE, 0, 0x02ff },
 	{ "unicode", RULE_UNICODE, 0, 0x02ff }, { "bytes", RULE_BARE }, { "int", RULE_BARE },
 	{ "long", RULE_BARE }, { "float", RULE_BARE }, { "complex", RULE_BARE },
-	{ "frame", RULE_FRAME, 0, 0x030a }, { "generator", RULE_GENERATOR, 0x030b, 0xffff },
+	{ "frame", RULE_FRAME, 0, 0x030a }, { "frame", RULE_ENDED, 0x030b, 0xffff }, { "generator", RULE_GENERATOR, 0x030b, 0xffff },
 	{ "coroutine", RULE_GENERATOR, 0x030b, 0xffff },
 	{ "async_generator", RULE_GENERATOR, 0x030b, 0xffff },
 	{ "generator", RULE_RESUMED, 0, 0x030a }, { "coroutine", RULE_RESUMED, 0, 0x030a },

@@ -69,6 +69,11 @@ def generate():
         yield each
 
 
+def fail():
+    in_failed = blobs('traceback')
+    raise ValueError(len(in_failed))
+
+
 def fill():
     for each in blobs('queue'):
         fifo.put(each)
@@ -120,6 +125,11 @@ local.stuff = blobs('local')
 first_name = {'both': blobs('both')}
 second_name = [first_name]
 json_like = {'users': [{'name': 'user %d' % k, 'roles': ['a%d' % k]} for k in range(3000)]}
+failure = None
+try:
+    fail()
+except ValueError as error:
+    failure = error
 lock = threading.Lock()
 ready = []
 fill()
@@ -130,7 +140,7 @@ while not ready:
     time.sleep(0.01)
 for holder in ('Registry', 'owner', 'slotted', 'closure', 'with_default', 'with_attribute',
                'cached', 'fifo', 'pieces', 'ordered', 'grouped', 'generator', 'some', 'row',
-               'local'):
+               'local', 'failure'):
     sys.stdout.write('holder\t__main__\t%s\t__main__.Blob\t%d\n' % (holder, NR))
 sys.stdout.write('holder\t__main__\tjson_like\tdict\t3001\n')
 sys.stdout.write('holder\tworker\tlocal_work\t__main__.Blob\t%d\n' % NR)

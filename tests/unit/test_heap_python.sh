@@ -134,6 +134,7 @@ held() {
 		"$tool" heap "$case" -q --path '__main__.Blob' > "$work/page" &&
 			"$tool" heap "$case" -q --retained --top 0 > "$work/page" &&
 			grep -q '^ .* variable `mine`: list$' "$work/page" &&
+			grep -q '^ .* variable `in_failed`: list$' "$work/page" &&
 			grep -q '  function worker (.*:[0-9]*), variable `local_work`$' "$work/page"
 		check $? "variables of functions and generators are named"
 	fi
