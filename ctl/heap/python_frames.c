@@ -253,16 +253,19 @@ static int find_stack(struct python *py, __u64 start, __u64 len)
 	return 0;
 }
 
-/* The state of a thread, in a block of its own: its third word is its interpreter. */
+/*
+ * The state of a thread, in a block of its own: its third word is its interpreter.  Debug hooks put
+ * two words before it.
+ */
 static bool may_be_thread(const struct python *py, const struct heap_chunk *c)
 {
 	const struct python_place *p = &py->place;
-	__u64 word;
+	__u64 words[5];
 
 	return c->state == HEAP_USED && !c->pooled && heap_usable(c) >= PYTHON_LEAST_STATE &&
 	       heap_usable(c) <= MOST_STATE &&
-	       python_word(py, c->at + HEAP_HEAD + 2 * WORD, &word) &&
-	       word - p->runtime < p->runtime_len;
+	       python_read(py, c->at + HEAP_HEAD, words, sizeof(words)) &&
+	       (words[2] - p->runtime < p->runtime_len || words[4] - p->runtime < p->runtime_len);
 }
 
 static int by_start(const void *x, const void *y)

@@ -450,6 +450,15 @@ static __u32 find_interpreter(struct roots *r)
 	return o ? (__u32)(o - r->objects.at) : NO_OBJECT;
 }
 
+/* Its table of pools looks like lists of malloc; types beside it lead behind heads of blocks. */
+static bool is_pythons(const struct roots *r, __u64 addr)
+{
+	for (size_t i = 0; r->python && i < r->python->place.nr_data; i++)
+		if (addr >= r->python->place.data[i].start && addr < r->python->place.data[i].end)
+			return true;
+	return false;
+}
+
 int roots_add(struct roots *r, struct graph *g, const struct held_input *in,
 	      const struct ranges *ranges)
 {
@@ -470,7 +479,8 @@ int roots_add(struct roots *r, struct graph *g, const struct held_input *in,
 		err = -ENOMEM;
 	for (size_t i = 0; !err && i < ranges->nr; i++)
 		err = graph_scan(g, ranges->at[i].start, ranges->at[i].end,
-				 ranges->at[i].starts_only, add_word, r);
+				 ranges->at[i].starts_only &&
+				 !is_pythons(r, ranges->at[i].start), add_word, r);
 	for (size_t i = 0; !err && i < unused->nr; i++)
 		err = graph_scan(g, unused->at[i].start, unused->at[i].end, false, add_stale, r);
 	return err;
