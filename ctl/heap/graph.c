@@ -9,7 +9,6 @@
 #include "heap/graph.h"
 #include "heap/int.h"
 
-#define TAGGED_MASK	((1ULL << 48) - 1)
 #define RUN		(64UL << 10)	/* bytes that are looked at in one piece */
 
 /* ---- blocks and words ---- */
@@ -52,6 +51,8 @@ void graph_free(struct graph *g)
 	free(g->shape);
 	free(g->shapes);
 	free(g->opaque);
+	free(g->begins);
+	free(g->rooted);
 	free(g->ends);
 	free(g->edges);
 	free(g->tiers);
@@ -81,9 +82,9 @@ __u32 graph_target(const struct graph *g, __u64 word)
 
 	if (word - g->low < g->high - g->low)
 		return graph_at(g, word);
-	if (!(word >> 48) || (word & TAGGED_MASK) - g->low >= g->high - g->low)
+	if (!(word >> 48) || (word & GRAPH_ADDRESS) - g->low >= g->high - g->low)
 		return GRAPH_NONE;
-	word &= TAGGED_MASK;
+	word &= GRAPH_ADDRESS;
 	i = graph_at(g, word);
 	return i != GRAPH_NONE && graph_addr(g, i) == word ? i : GRAPH_NONE;
 }
@@ -104,7 +105,7 @@ int graph_scan(const struct graph *g, __u64 start, __u64 end, bool starts_only, 
 		for (size_t i = 0; words && !ret && i < len / WORD; i++) {
 			block = graph_target(g, words[i]);
 			if (block != GRAPH_NONE &&
-			    (!starts_only || graph_begins(g, block, words[i] & TAGGED_MASK)))
+			    (!starts_only || graph_begins(g, block, words[i] & GRAPH_ADDRESS)))
 				ret = fn(ctx, at + i * WORD, words[i], block);
 		}
 		at += len >= WORD ? len & ~(WORD - 1) : WORD;
@@ -123,7 +124,8 @@ static int not_itself(void *ctx, __u64 at, __u64 word, __u32 block)
 {
 	const struct of_block *o = ctx;
 
-	if (block == o->block || !graph_is_edge(o->g, o->block, at))
+	if (block == o->block || !graph_leads(o->g, word, block) ||
+	    !graph_is_edge(o->g, o->block, at))
 		return 0;
 	return o->fn(o->ctx, at, word, block);
 }
@@ -183,6 +185,28 @@ int graph_set_shape(struct graph *g, __u32 block, const struct graph_shape *s)
 	if (i == g->nr_shapes)
 		g->shapes[g->nr_shapes++] = *s;
 	g->shape[block] = (__u8)(i + 1);
+	return 0;
+}
+
+int graph_set_begin(struct graph *g, __u32 block, __u64 addr)
+{
+	const __u64 word = (addr - graph_addr(g, block)) / WORD;
+
+	if (!g->begins)
+		g->begins = calloc(g->nr_chunks + 1UL, sizeof(*g->begins));
+	if (!g->begins)
+		return -ENOMEM;
+	g->begins[block] = word < UINT8_MAX ? (__u8)(word + 1) : 0;
+	return 0;
+}
+
+int graph_set_rooted(struct graph *g, __u32 block)
+{
+	if (!g->rooted)
+		g->rooted = calloc(g->nr_chunks / 64 + 1UL, sizeof(*g->rooted));
+	if (!g->rooted)
+		return -ENOMEM;
+	g->rooted[block / 64] |= 1ULL << block % 64;
 	return 0;
 }
 
@@ -307,8 +331,8 @@ static int is_new(void *ctx, __u64 at, __u64 word, __u32 block)
 {
 	struct search *s = ctx;
 
-	(void)word;
-	if (s->g->number[block] || !graph_is_edge(s->g, s->from, at))
+	if (s->g->number[block] || !graph_leads(s->g, word, block) ||
+	    !graph_is_edge(s->g, s->from, at))
 		return 0;
 	s->found = block;
 	s->found_at = at;

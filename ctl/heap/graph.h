@@ -26,7 +26,9 @@ struct graph_view {
  * that also has the address of what a variable holds does not keep it any longer than that.
  */
 enum graph_tier {
+	GRAPH_NAMED,			/* attributes of Python's modules */
 	GRAPH_LASTING,			/* variables, thread-local ones, other memory */
+	GRAPH_VARIABLE,			/* variables of Python's functions that run */
 	GRAPH_RUNNING,			/* live frames of stacks, registers */
 	GRAPH_INTERPRETER,		/* what an interpreter keeps of the program's objects */
 	GRAPH_DOUBTFUL,			/* left behind in text and vectors, as it looks */
@@ -55,6 +57,7 @@ struct graph_edge {
 };
 
 #define GRAPH_NONE	ADDR_INDEX_NONE
+#define GRAPH_ADDRESS	((1ULL << 48) - 1)	/* of a word: the rest may say something else */
 
 struct graph {
 	const struct heap *heap;
@@ -63,6 +66,9 @@ struct graph {
 	struct graph_view view;
 	bool *is_sure;			/* by arena: which of its chunks are in use is known */
 	__u64 *opaque;			/* by chunk, a bit; or NULL: not all words are edges */
+	__u8 *begins;			/* by chunk; or NULL: which word of it is the only one that
+					 * addresses in blocks point to, from 1 on; 0: any */
+	__u64 *rooted;			/* by chunk, a bit; or NULL: only roots lead there */
 	struct graph_end *ends;		/* by block, once sorted: words behind are no edges */
 	size_t nr_ends, room_ends;
 	__u8 *shape;			/* by chunk: its number, from 1 on; or NULL */
@@ -100,6 +106,25 @@ static inline bool graph_is_opaque(const struct graph *g, __u32 chunk)
 {
 	return g->opaque && g->opaque[chunk / 64] >> chunk % 64 & 1;
 }
+
+/*
+ * Of addresses in other blocks, only those of the thing in @block that begins at @addr are edges,
+ * whatever the lower bits say.  -ENOMEM
+ */
+int graph_set_begin(struct graph *g, __u32 block, __u64 addr);
+/* May @word in a block lead to @block? */
+static inline bool graph_leads(const struct graph *g, __u64 word, __u32 block)
+{
+	const __u64 first = g->chunks[block].at + HEAP_HEAD;
+
+	if (g->rooted && g->rooted[block / 64] >> block % 64 & 1)
+		return false;
+	return !g->begins || !g->begins[block] ||
+	       ((word & GRAPH_ADDRESS) - first) / 8 + 1 == g->begins[block];
+}
+
+/* Addresses of @block in other blocks are no edges: only roots lead there.  -ENOMEM */
+int graph_set_rooted(struct graph *g, __u32 block);
 
 /* Of many shapes, the last ones are all edges.  -ENOMEM */
 int graph_set_shape(struct graph *g, __u32 block, const struct graph_shape *s);
@@ -170,6 +195,25 @@ int graph_search(struct graph *g);
 enum graph_tier graph_tier_of(const struct graph *g, __u32 number);
 /* The dominator tree of what graph_search() found.  .index, .parent and .number are gone then. */
 int graph_dominate(struct graph *g);
+
+/* ---- shared.c: what several roots hold together ---- */
+
+#define GRAPH_SHARERS	8U		/* roots of one row; of more, some */
+
+struct graph_shared {
+	__u64 bytes;			/* that these roots hold together */
+	__u32 nr, roots[GRAPH_SHARERS];	/* the one that holds most alone first */
+	bool more;			/* there are others, or may be */
+};
+
+/*
+ * After graph_dominate(): what no single root is needed for, by the roots that lead there; those
+ * with @least bytes or more, the largest first.  @top: by number, which child of number 0 in the
+ * dominator tree it is, or is below.  *@of: by number, of a child that is a block: its place in
+ * *@shared, or GRAPH_NONE.  Both are malloc'ed, also if there is an error.  -ENOMEM
+ */
+int graph_find_shared(struct graph *g, const __u32 *top, __u64 least,
+		      struct graph_shared **shared, __u32 *nr, __u32 **of);
 
 /* How many bytes all of that takes for so many chunks, blocks and addresses, the copy excluded. */
 __u64 graph_bytes(__u64 chunks, __u64 blocks, __u64 more_edges);

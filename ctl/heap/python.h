@@ -39,6 +39,7 @@ enum python_part {
 	PYTHON_DATA_OF,
 	PYTHON_TEXT,
 	PYTHON_STATE,
+	PYTHON_MODULE,
 	NR_PYTHON_PARTS
 };
 
@@ -63,6 +64,8 @@ struct python_gc {
 	__u32 head;			/* bytes before each object that it may track */
 	__u32 interpreters;
 	__u64 at[PYTHON_INTERPS];	/* by interpreter: where the lists begin */
+	__u32 nr_blocks;
+	__u64 blocks[PYTHON_INTERPS];	/* that _PyRuntime leads to: interpreters, perhaps */
 	__u64 tracked;
 };
 
@@ -72,12 +75,28 @@ struct python_attr {
 	__u32 module;			/* number in .modules */
 	__u32 value, key;		/* blocks, or GRAPH_NONE */
 	__u64 at, key_at;		/* where their addresses stand */
+	/*
+	 * Several may have the same value, which each module has that imports it: the number of
+	 * the one that stands for all, and how many these are.
+	 */
+	__u32 first, same;
+};
+
+struct python_module {
+	char *name;
+	__u64 dict;
 };
 
 /* Memory that is a root: frames, and what the interpreter keeps for its own work. */
 struct python_root {
 	__u64 start, end;
 	bool frames;
+};
+
+/* Of a function: its variables, then its stack.  In order: no two have the same word. */
+struct python_frame {
+	__u64 start, values, end;
+	__u64 code;			/* 0: not known */
 };
 
 struct python_layout;
@@ -100,12 +119,16 @@ struct python {
 	/* python_find_objects() */
 	struct graph *g;
 	__u32 *of, *owner;		/* by chunk */
-	char **modules;			/* names */
+	struct python_module *modules;
 	size_t nr_modules, room_modules;
 	struct python_attr *attrs;
 	size_t nr_attrs, room_attrs;
 	struct python_root *roots;
 	size_t nr_roots, room_roots;
+	struct python_frame *frames;	/* of functions that run */
+	size_t nr_frames, room_frames;
+	struct python_range *stacks;	/* memory for frames */
+	size_t nr_stacks, room_stacks;
 	__u64 looked;			/* entries of modules that were looked at */
 };
 
@@ -127,11 +150,30 @@ int python_find_objects(struct python *py, struct graph *g);
 /* What a block is, as add_kind() of kinds.c takes it; false: no object. */
 bool python_kind(const struct python *py, __u32 block, struct kind *kind);
 
-enum python_slot { PYTHON_NO_SLOT, PYTHON_ATTRIBUTE, PYTHON_ITEM };
+enum python_slot { PYTHON_NO_SLOT, PYTHON_ATTRIBUTE, PYTHON_VARIABLE, PYTHON_ITEM };
 
 /* python_slot.c: how Python calls the address that stands at @at in @block: `cache`, ['key']. */
 enum python_slot python_slot(struct python *py, __u32 block, __u64 at, char *text, size_t len);
-/* The attribute of @block that is @other's address; false: there is none. */
-bool python_attribute(struct python *py, __u32 block, __u32 other, char *text, size_t len);
+/* The attribute or variable of @block that is @other's address, or PYTHON_NO_SLOT. */
+enum python_slot python_attribute(struct python *py, __u32 block, __u32 other, char *text,
+				  size_t len);
+
+/* ---- python_frames.c ---- */
+
+/* Since 3.11: frames in memory of threads.  -ENOMEM */
+int python_find_frames(struct python *py, const struct heap *h);
+
+enum python_stack {
+	PYTHON_ELSEWHERE,
+	PYTHON_LIVE,			/* in *@frame */
+	PYTHON_LEFT,			/* where frames were, and will be */
+};
+
+enum python_stack python_stack_at(const struct python *py, __u64 at,
+				  const struct python_frame **frame);
+/* The name of variable @i; false: it has none. */
+bool python_variable(struct python *py, __u64 code, __u32 i, char *text, size_t len);
+/* "worker", "app.py:41", both of at most @len bytes; the second may be "". */
+bool python_function(struct python *py, __u64 code, char *name, char *source, size_t len);
 
 #endif

@@ -19,6 +19,7 @@
 struct lists {
 	struct python *py;
 	__u32 head;			/* bytes of gc's head */
+	__u32 stride;			/* from one list's head to the next one's */
 	__u64 steps;			/* from object to object, so far */
 };
 
@@ -63,7 +64,7 @@ static long long count_list(struct lists *l, __u64 at)
 /* Are there three of them at @at?  The first words alone say no, nearly always. */
 static bool try_lists(struct lists *l, __u64 at, __u64 *nr)
 {
-	const __u64 stride = l->head + (l->head == 32 ? 16 : 8);
+	const __u64 stride = l->stride;
 	__u64 next, before, of;
 	long long n;
 
@@ -117,46 +118,67 @@ static bool find_in(struct lists *l, __u64 start, __u64 end)
 	return false;
 }
 
-/* Interpreters that are blocks of malloc's. */
-static void find_interpreters(struct lists *l, const struct heap *h)
+/* Interpreters are blocks of malloc's, where the main one is not in _PyRuntime. */
+static void find_blocks(struct python *py, const struct heap *h)
 {
-	const struct python_place *p = &l->py->place;
+	const struct python_place *p = &py->place;
 	const __u64 len = p->runtime_len < MOST_INTERP ? p->runtime_len : MOST_INTERP;
+	struct python_gc *gc = &py->gc;
 	const struct heap_chunk *c;
-	__u64 word, tried[PYTHON_INTERPS];
-	size_t nr = 0, k;
+	__u64 word;
+	size_t k;
 
-	for (__u64 at = 0; at + WORD <= len && nr < PYTHON_INTERPS; at += WORD) {
-		if (!python_word(l->py, p->runtime + at, &word) || word % ALIGN || word < PAGE)
+	for (__u64 at = 0; at + WORD <= len && gc->nr_blocks < PYTHON_INTERPS; at += WORD) {
+		if (!python_word(py, p->runtime + at, &word) || word % ALIGN || word < PAGE)
 			continue;
 		c = heap_find(h, word - HEAP_HEAD);
 		if (!c || c->state != HEAP_USED || c->pooled || heap_usable(c) < LEAST_INTERP)
 			continue;
-		for (k = 0; k < nr && tried[k] != word; k++)
+		for (k = 0; k < gc->nr_blocks && gc->blocks[k] != word; k++)
 			;
-		if (k < nr)
-			continue;
-		tried[nr++] = word;
-		find_in(l, word, word + (heap_usable(c) < MOST_INTERP ? heap_usable(c) :
-					 MOST_INTERP));
+		if (k == gc->nr_blocks)
+			gc->blocks[gc->nr_blocks++] = word;
 	}
 }
 
+static void find_interpreters(struct lists *l, const struct heap *h)
+{
+	const struct python_gc *gc = &l->py->gc;
+	const struct heap_chunk *c;
+	__u64 len;
+
+	for (__u32 i = 0; i < gc->nr_blocks; i++) {
+		c = heap_find(h, gc->blocks[i] - HEAP_HEAD);
+		len = c ? heap_usable(c) : 0;
+		find_in(l, gc->blocks[i], gc->blocks[i] + (len < MOST_INTERP ? len : MOST_INTERP));
+	}
+}
+
+static void find_lists(struct lists *l, const struct heap *h)
+{
+	const struct python_place *p = &l->py->place;
+	__u64 first;
+
+	if (p->generation0 && python_word(l->py, p->generation0, &first))
+		find_in(l, first, first + WORD);
+	if (!l->py->gc.found && p->runtime)
+		find_in(l, p->runtime, p->runtime + p->runtime_len);
+	if (p->runtime && p->version >= 0x0309)
+		find_interpreters(l, h);
+}
+
+/* A list's head is followed by two numbers, and by padding if it is aligned to 16 bytes. */
 void python_find_tracked(struct python *py, const struct heap *h)
 {
-	const struct python_place *p = &py->place;
 	struct lists l = { .py = py };
-	__u64 first;
 
 	if (!py->layout)
 		return;
+	find_blocks(py, h);
 	for (size_t i = 0; i < 3 && !py->gc.found && py->layout->heads[i]; i++) {
 		l.head = py->layout->heads[i];
-		if (p->generation0 && python_word(py, p->generation0, &first))
-			find_in(&l, first, first + WORD);
-		if (!py->gc.found && p->runtime)
-			find_in(&l, p->runtime, p->runtime + p->runtime_len);
-		if (p->runtime && p->version >= 0x0309)
-			find_interpreters(&l, h);
+		for (l.stride = l.head + 8; !py->gc.found && l.stride <= l.head + 16;
+		     l.stride += 8)
+			find_lists(&l, h);
 	}
 }

@@ -8,7 +8,9 @@
  *	python_gc.c		the lists of gc
  *	python_type.c		types and their names, dicts, text of str objects
  *	python_objects.c	which blocks are objects
- *	python_parts.c		what belongs to them, and the attributes of modules
+ *	python_parts.c		what belongs to them, and what is the interpreter's
+ *	python_modules.c	attributes of modules
+ *	python_frames.c		frames of functions, and their variables
  *	python_slot.c		names of attributes and items
  */
 #include "heap/int.h"
@@ -18,6 +20,7 @@
 struct python_layout {
 	__u32 first, last;		/* versions */
 	__u32 heads[3];			/* bytes of gc's head: what there may be; 0: no more */
+	__u64 untracked;		/* third word of gc's head, if it tracks the object not */
 	__u32 dict;			/* enum python_dict_form */
 	__u32 name, qualname, cached;	/* in types that are made at run time; 0: none */
 	__u32 ascii;			/* bytes of a str before its text, if it is ASCII; 0: 2.7 */
@@ -69,7 +72,8 @@ enum python_managed python_managed(const struct python *py);
 enum python_rule {
 	RULE_NONE, RULE_LIST, RULE_DICT, RULE_SET, RULE_BYTEARRAY, RULE_DEQUE, RULE_ARRAY,
 	RULE_NDARRAY, RULE_TEXT, RULE_BARE, RULE_WEAK, RULE_TYPE, RULE_MODULE, RULE_TUPLE,
-	RULE_UNICODE, RULE_FRAME,
+	RULE_UNICODE, RULE_FRAME, RULE_GENERATOR, RULE_RESUMED, RULE_ENDED,
+	RULE_CODE,
 };
 
 struct python_type {
@@ -135,9 +139,39 @@ __u64 python_dict_get(struct python *py, __u64 dict, const char *key);
 #define OF_PART		3U
 #define OF_BITS		2
 
-/* python_objects.c: which blocks are objects.  -ENOMEM */
+/* Which blocks are objects.  -ENOMEM */
 int python_see_blocks(struct python *py, struct graph *g);
 /* Its type, if the block is an object in use; and where it begins. */
 const struct python_type *python_block(const struct python *py, __u32 block, __u64 *addr);
+
+/* ---- python_parts.c ---- */
+
+/*
+ * The block with @addr in it, as a part of @owner, if it is nothing else yet; or GRAPH_NONE.
+ * Nobody has the begin of an object.
+ */
+__u32 python_part_at(struct python *py, __u32 owner, __u64 addr, enum python_part part);
+int python_add_root(struct python *py, __u64 start, __u64 end, bool frames);
+
+/* ---- python_modules.c ---- */
+
+/* -ENOMEM */
+int python_find_modules(struct python *py);
+
+/* ---- python_frames.c ---- */
+
+#define PYTHON_LEAST_STATE	128U	/* bytes of a thread's state */
+#define PYTHON_MOST_INTERP	(1U << 20)
+
+/* The frame that an object is, or has in it, as generators have. */
+bool python_frame_of(struct python *py, const struct python_type *t, __u64 addr,
+		     struct python_frame *frame);
+/* It does not run: words from *@top on are none of it. */
+bool python_frame_rests(struct python *py, const struct python_type *t, __u64 addr,
+			const struct python_frame *frame, __u64 *top);
+/* Of a frame that is an object: where numbers begin, which are up to its variables; 0: nowhere. */
+__u32 python_frame_numbers(const struct python *py);
+int python_add_frame(struct python *py, const struct python_frame *frame);
+void python_sort_frames(struct python *py);
 
 #endif

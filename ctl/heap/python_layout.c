@@ -9,10 +9,16 @@
 #define COOKIE		"xdebugpy"	/* begins _Py_DebugOffsets */
 #define BEFORE_GC	(FLAG_MANAGED | FLAG_WEAKREF)	/* two words */
 
+/* Before 3.8: -2; since 3.4 above a bit, which is 1 if the object was finalized. */
+#define UNTRACKED	(~0ULL - 1)
+#define UNTRACKED_BIT	(UNTRACKED << 1)
+
 /* From the headers of each version.  A new version is a row; docs/heap.md says which were run. */
 static const struct python_layout layouts[] = {
-	{ .first = 0x0207, .last = 0x0207, .heads = { 32, 24 }, .dict = DICT_OPEN, .items = 24 },
-	{ .first = 0x0306, .last = 0x0307, .heads = { 24, 32, 16 }, .dict = DICT_COMPACT,
+	{ .first = 0x0207, .last = 0x0207, .heads = { 32, 24 },
+	  .untracked = UNTRACKED, .dict = DICT_OPEN, .items = 24 },
+	{ .first = 0x0306, .last = 0x0307, .heads = { 24, 32, 16 },
+	  .untracked = UNTRACKED_BIT, .dict = DICT_COMPACT,
 	  .name = 832, .qualname = 848, .cached = 856, .ascii = 48, .items = 24 },
 	{ .first = 0x0308, .last = 0x0308, .heads = { 16 }, .dict = DICT_COMPACT, .name = 848,
 	  .qualname = 864, .cached = 872, .ascii = 48, .items = 24 },
@@ -133,7 +139,7 @@ void python_free(struct python *py)
 	for (size_t i = 0; i < py->type_ids.nr; i++)
 		free(py->types[i].name);
 	for (size_t i = 0; i < py->nr_modules; i++)
-		free(py->modules[i]);
+		free(py->modules[i].name);
 	for (size_t i = 0; i < py->nr_attrs; i++)
 		free(py->attrs[i].name);
 	free(py->types);
@@ -144,5 +150,7 @@ void python_free(struct python *py)
 	free(py->modules);
 	free(py->attrs);
 	free(py->roots);
+	free(py->frames);
+	free(py->stacks);
 	memset(py, 0, sizeof(*py));
 }

@@ -12,6 +12,7 @@
 
 #define MOST_PADDING	(2 * ALIGN)	/* behind an object, in its block */
 #define SMALL		16U		/* items of a tuple */
+#define MOST_SLOTS	64U		/* of a type, whose end is known */
 #define FIRST_LEN	96		/* bytes of a block: so far may a type stand */
 
 /* Debug hooks put a size, a letter and the same byte before a block; as many bytes follow it. */
@@ -65,15 +66,24 @@ static bool is_linked(const struct python *py, __u64 next, __u64 head)
 	return graph_read(py->g, next + WORD, &before, sizeof(before)) && (before & ~3ULL) == head;
 }
 
-/* What precedes an object: addresses, or nothing.  (Before 3.8 the second link may be anything.) */
+/* Since 3.8 links of an object that gc does not track are nothing; before, they are not written. */
+static bool check_gc(const struct python *py, __u64 head_at, const __u64 *head)
+{
+	const bool has_state = py->gc.head > 2 * WORD && py->layout->untracked;
+
+	if (has_state && (head[2] & ~1ULL) == py->layout->untracked)
+		return true;
+	return may_lead(head[0]) && (has_state || may_lead(head[1])) &&
+	       is_linked(py, head[0], head_at);
+}
+
+/* What precedes an object: addresses, or nothing. */
 static bool check_head(const struct python *py, __u64 addr, const struct python_type *t,
 		       const __u64 *words, __u32 skip, __u32 lead)
 {
 	const __u64 *head = words + (lead - py->gc.head) / WORD;
 
-	if (t->flags & FLAG_GC &&
-	    (!may_lead(head[0]) || (py->gc.head == 2 * WORD && !may_lead(head[1])) ||
-	     !is_linked(py, head[0], addr + lead - py->gc.head)))
+	if (t->flags & FLAG_GC && !check_gc(py, addr + lead - py->gc.head, head))
 		return false;
 	return !(t->flags & py->layout->managed) ||
 	       (may_lead(words[skip / WORD]) && may_lead(words[skip / WORD + 1]));
@@ -119,6 +129,13 @@ static __u64 bit(__u64 offset)
 	return offset / WORD < 64 ? 1ULL << offset / WORD : 0;
 }
 
+/* What is behind the end of its references is its own, and is none. */
+static bool ends_early(const struct python_type *t)
+{
+	return (t->rule == RULE_BARE && t->exact) || t->rule == RULE_TEXT ||
+	       t->rule == RULE_FRAME || t->rule == RULE_TYPE || t->rule == RULE_CODE;
+}
+
 /* Of a small tuple and of what has always the same size, what follows was there before. */
 static __u64 end_of(const struct python *py, const struct python_type *t, const __u64 *words,
 		    __u32 lead)
@@ -131,6 +148,13 @@ static __u64 end_of(const struct python *py, const struct python_type *t, const 
 		return head;
 	if (t->rule == RULE_FRAME)
 		return lead + t->basic - WORD;
+	/* (its instructions follow, and what they know of objects without holding them) */
+	if (t->rule == RULE_CODE)
+		return lead + t->basic;
+	/* (behind a type are its slots) */
+	if (t->rule == RULE_TYPE && lead + PY_SIZE < FIRST_LEN &&
+	    words[(lead + PY_SIZE) / WORD] <= MOST_SLOTS)
+		return lead + t->basic + t->item * words[(lead + PY_SIZE) / WORD];
 	if (t->rule == RULE_TUPLE && t->exact && lead + PY_SIZE < FIRST_LEN &&
 	    words[(lead + PY_SIZE) / WORD] <= SMALL)
 		return lead + py->layout->items + WORD * words[(lead + PY_SIZE) / WORD];
@@ -146,32 +170,36 @@ static __u64 end_of(const struct python *py, const struct python_type *t, const 
 /*
  * Links of gc are no references: they would lead from each object to all others.  A weak reference
  * does not keep what it is of.  What a freed object has is left behind; one of its first words
- * links it to the next one.
+ * links it to the next one, which is the interpreter's.
  */
 static int shape_block(struct python *py, __u32 block, const struct found *f, const __u64 *words)
 {
 	const struct python_type *t = &py->types[f->type];
-	const __u64 size = heap_usable(&py->g->chunks[block]);
+	const __u64 addr = graph_addr(py->g, block), size = heap_usable(&py->g->chunks[block]);
 	struct graph_shape s = { .end = end_of(py, t, words, f->lead) };
 
 	/* (there is more than its type says) */
-	if (!(t->rule == RULE_BARE && t->exact) && t->rule != RULE_TEXT && t->rule != RULE_FRAME &&
-	    s.end < size && size - s.end >= MOST_PADDING)
+	if (!ends_early(t) && s.end < size && size - s.end >= MOST_PADDING)
 		s.end = 0;
 
 	if (t->flags & FLAG_GC)
 		for (__u64 at = f->lead - py->gc.head; at < f->lead; at += WORD)
 			s.skip |= bit(at);
+	/* (a byte, and some that were never written) */
+	if (t->rule == RULE_RESUMED)
+		s.skip |= bit(f->lead + 24);
 	/* a str's length, hash and state, half of which was never written */
 	if (t->rule == RULE_TEXT)
 		s.skip |= bit(f->lead + 16) | bit(f->lead + 24) | bit(f->lead + 32);
 	if (t->rule == RULE_WEAK)
 		s.skip |= bit(f->lead + 16) | bit(f->lead + 40) | bit(f->lead + 48);
-	if (f->freed)
-		s.end = f->lead + py->layout->items + WORD;
-	if (!s.skip && !s.end)
-		return 0;
-	return graph_set_shape(py->g, block, &s);
+	if (!f->freed)
+		return s.skip || s.end ? graph_set_shape(py->g, block, &s) : 0;
+	s = (struct graph_shape){ .skip = 1, .end = WORD };
+	if (graph_set_shape(py->g, block, &s))
+		return -ENOMEM;
+	return python_add_root(py, addr + f->lead + 2 * WORD,
+			       addr + f->lead + py->layout->items + WORD, false);
 }
 
 static int see_block(struct python *py, __u32 block)
@@ -192,6 +220,8 @@ static int see_block(struct python *py, __u32 block)
 	if (!f.freed) {
 		py->objects++;
 		py->object_bytes += g->chunks[block].size;
+		if (graph_set_begin(py->g, block, addr + f.lead))
+			return -ENOMEM;
 	}
 	return shape_block(py, block, &f, words);
 }
@@ -235,6 +265,7 @@ static const char *const part_names[NR_PYTHON_PARTS] = {
 	[PYTHON_DEQUE] = "items of a deque", [PYTHON_BYTES] = "bytes of a bytearray",
 	[PYTHON_ARRAY] = "items of an array", [PYTHON_DATA_OF] = "data of a numpy.ndarray",
 	[PYTHON_TEXT] = "text of a str", [PYTHON_STATE] = "state of Python's interpreter",
+	[PYTHON_MODULE] = "state of a module",
 };
 
 bool python_kind(const struct python *py, __u32 block, struct kind *kind)

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * What belongs to objects: items of lists, keys of dicts.  And attributes of modules: these are the
- * variables of a program, and become roots.  Since each function leads to all variables of its
- * module, the tables of modules lead nowhere themselves.
- */
+/* What belongs to objects: items of lists, keys of dicts, what the interpreter has for itself. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +7,17 @@
 #include "base/ids.h"
 #include "heap/python_int.h"
 
-#define MOST_ATTRS	(1U << 20)
-#define MOST_NAMES	(1U << 16)	/* of one module */
-#define MOST_LOOKED	(1U << 24)	/* of all */
-#define NAME_LEN	200
 #define DEQUE_LEN	528U		/* of a piece: a link, 64 items, a link */
 #define DEQUE_NEXT	520U
+#define DEQUE_ITEMS	64U
+#define MOST_BEFORE	16U		/* words before values */
 #define MOST_PIECES	(1U << 24)
-#define LEAST_STATE	128U		/* bytes of a thread's state */
 #define MOST_STATE	4096U
+
+static __u64 bit(__u64 offset)
+{
+	return offset / WORD < 64 ? 1ULL << offset / WORD : 0;
+}
 
 /* ---- parts ---- */
 
@@ -34,11 +32,12 @@ static bool take_back(struct python *py, __u32 block)
 	}
 	if (py->g->shape)
 		py->g->shape[block] = 0;
+	if (py->g->begins)
+		py->g->begins[block] = 0;
 	return true;
 }
 
-/* The block with @addr in it, if it is nothing else yet.  Nobody has the begin of an object. */
-static __u32 part_at(struct python *py, __u32 owner, __u64 addr, enum python_part part)
+__u32 python_part_at(struct python *py, __u32 owner, __u64 addr, enum python_part part)
 {
 	const __u32 block = addr < PAGE ? GRAPH_NONE : graph_at(py->g, addr);
 
@@ -54,7 +53,7 @@ static __u32 part_at(struct python *py, __u32 owner, __u64 addr, enum python_par
 /* What has no address in it. */
 static int close_part(struct python *py, __u32 owner, __u64 addr, enum python_part part)
 {
-	const __u32 block = part_at(py, owner, addr, part);
+	const __u32 block = python_part_at(py, owner, addr, part);
 
 	return block == GRAPH_NONE ? 0 :
 	       graph_set_shape(py->g, block, &(struct graph_shape){ .skip = 1, .end = WORD });
@@ -66,7 +65,7 @@ static int close_part(struct python *py, __u32 owner, __u64 addr, enum python_pa
  */
 static int keys_part(struct python *py, __u32 owner, const struct python_dict *d)
 {
-	const __u32 block = part_at(py, owner, d->keys, PYTHON_KEYS);
+	const __u32 block = python_part_at(py, owner, d->keys, PYTHON_KEYS);
 
 	__u64 from;
 
@@ -86,10 +85,42 @@ static int list_part(struct python *py, __u32 owner, __u64 addr)
 
 	if (!python_word(py, addr + PY_SIZE, &nr) || !python_word(py, addr + 24, &items))
 		return 0;
-	block = part_at(py, owner, items, PYTHON_ITEMS);
+	block = python_part_at(py, owner, items, PYTHON_ITEMS);
 	if (block == GRAPH_NONE || nr >= (graph_block_end(py->g, block) - items) / WORD)
 		return 0;
 	return graph_add_end(py->g, block, items + nr * WORD);
+}
+
+/* Since 3.11, bytes with the order of values precede them, most of which were never written. */
+static int take_values(struct python *py, __u32 owner, __u64 values, __u64 room)
+{
+	const __u32 block = python_part_at(py, owner, values, PYTHON_VALUES);
+	struct graph_shape s = { .skip = 0 };
+	__u64 before;
+
+	if (block == GRAPH_NONE)
+		return 0;
+	before = (values - graph_addr(py->g, block)) / WORD;
+	if (before >= MOST_BEFORE)
+		return 0;
+	s.skip = (1ULL << before) - 1;
+	if (room && room <= (graph_block_end(py->g, block) - values) / WORD)
+		s.end = (before + room) * WORD;
+	return graph_set_shape(py->g, block, &s);
+}
+
+/* Of each entry one word is a hash, which may look like an address. */
+static int set_part(struct python *py, __u32 owner, __u64 addr)
+{
+	__u64 table = 0;
+	__u32 block;
+
+	python_word(py, addr + 40, &table);
+	block = python_part_at(py, owner, table, PYTHON_TABLE);
+	if (block == GRAPH_NONE || table != graph_addr(py->g, block))
+		return 0;
+	return graph_set_shape(py->g, block, &(struct graph_shape){
+		.from = py->layout->ascii ? WORD : 0, .stride = 2 * WORD });
 }
 
 static int dict_parts(struct python *py, __u32 owner, __u64 addr)
@@ -100,41 +131,56 @@ static int dict_parts(struct python *py, __u32 owner, __u64 addr)
 	if (!python_dict(py, addr, &d))
 		return 0;
 	err = keys_part(py, owner, &d);
-	if (d.values)
-		part_at(py, owner, d.values, PYTHON_VALUES);
+	return err || !d.values ? err : take_values(py, owner, d.values, d.room);
+}
+
+/*
+ * Pieces with a link, 64 items and a link.  In the first one, items before @left, and in the last
+ * one, those behind @right are what was there before; so is the link before the first piece.
+ */
+static int deque_parts(struct python *py, __u32 owner, __u64 addr)
+{
+	__u64 at[4], piece;			/* first, last, left, right */
+	__u32 block;
+	int err = 0;
+
+	if (!python_read(py, addr + 24, at, sizeof(at)) || at[2] >= DEQUE_ITEMS)
+		return 0;
+	piece = at[0];
+	for (__u32 i = 0; !err && i < MOST_PIECES; i++) {
+		block = python_part_at(py, owner, piece, PYTHON_DEQUE);
+		if (block == GRAPH_NONE || graph_addr(py->g, block) != piece ||
+		    heap_usable(&py->g->chunks[block]) < DEQUE_LEN)
+			return 0;
+		err = graph_set_shape(py->g, block, &(struct graph_shape){
+			.skip = i ? 1 : (2ULL << at[2]) - 1 });
+		if (!err && piece == at[1] && at[3] < DEQUE_ITEMS)
+			err = graph_add_end(py->g, block, piece + (at[3] + 2) * WORD);
+		if (piece == at[1] || !python_word(py, piece + DEQUE_NEXT, &piece))
+			break;
+	}
 	return err;
 }
 
-static void deque_parts(struct python *py, __u32 owner, __u64 addr)
-{
-	__u64 piece, last;
-	__u32 block;
-
-	if (!python_word(py, addr + 24, &piece) || !python_word(py, addr + 32, &last))
-		return;
-	for (__u32 i = 0; i < MOST_PIECES; i++) {
-		block = part_at(py, owner, piece, PYTHON_DEQUE);
-		if (block == GRAPH_NONE || piece == last ||
-		    heap_usable(&py->g->chunks[block]) < DEQUE_LEN ||
-		    !python_word(py, piece + DEQUE_NEXT, &piece))
-			return;
-	}
-}
-
 /* Where attributes are, that an instance does not have in a dict yet. */
-static void values_part(struct python *py, __u32 owner, __u64 addr, const struct python_type *t)
+static int values_part(struct python *py, __u32 owner, __u64 addr, const struct python_type *t)
 {
-	__u64 word = 0;
+	struct python_dict d;
+	__u64 word = 0, keys;
 
 	if (!(t->flags & FLAG_MANAGED))
-		return;
+		return 0;
 	if (python_managed(py) == MANAGED_APART)
 		python_word(py, addr - 4 * WORD, &word);
 	else if (python_managed(py) == MANAGED_TAGGED)
 		python_word(py, addr - 3 * WORD, &word);
 	if (python_managed(py) == MANAGED_TAGGED)
 		word = word & 1 ? word + 1 : 0;
-	part_at(py, owner, word, PYTHON_VALUES);
+	if (!word)
+		return 0;
+	if (!python_word(py, t->addr + py->layout->cached, &keys) || !python_keys(py, keys, &d))
+		d.room = 0;
+	return take_values(py, owner, word, d.room);
 }
 
 /* The dict of an instance, if it has one. */
@@ -165,7 +211,7 @@ static void own_dict(struct python *py, __u32 owner, __u64 dict)
 		py->owner[block] = owner + 1;
 }
 
-static int add_root(struct python *py, __u64 start, __u64 end, bool frames)
+int python_add_root(struct python *py, __u64 start, __u64 end, bool frames)
 {
 	struct python_root *more = ids_grow(py->roots, py->nr_roots, &py->room_roots,
 					    sizeof(*more));
@@ -177,10 +223,37 @@ static int add_root(struct python *py, __u64 start, __u64 end, bool frames)
 	return 0;
 }
 
-/* Until 3.10 a frame is an object, with its variables and its stack: words of that may be stale. */
-static int frame_root(struct python *py, __u32 block, __u64 addr, const struct python_type *t)
+/*
+ * Until 3.10 a frame is an object, with its variables and its stack.  One that runs is a root.  Of
+ * another one, as of a generator's since 3.11, it is known where its stack ends.
+ */
+static int frame_part(struct python *py, __u32 block, __u64 addr, const struct python_type *t)
 {
-	return add_root(py, addr + t->basic - WORD, graph_block_end(py->g, block), true);
+	const __u64 end = graph_block_end(py->g, block), lead = addr - graph_addr(py->g, block);
+	struct graph_shape s = { .end = lead + t->basic - WORD };
+	__u64 top = 0;
+	struct python_frame frame = { .end = 0 };
+	const bool known = python_frame_of(py, t, addr, &frame) && frame.end <= end;
+	const bool rests = known && python_frame_rests(py, t, addr, &frame, &top);
+	__u64 numbers;
+	int err;
+
+	if (t->rule != RULE_FRAME)
+		return rests ? graph_add_end(py->g, block, top) : 0;
+	for (__u64 at = lead - py->gc.head; at < lead; at += WORD)
+		s.skip |= bit(at);
+	/* (numbers before the variables, of which few were ever written) */
+	numbers = python_frame_numbers(py);
+	for (__u64 at = lead + numbers; numbers && at < s.end; at += WORD)
+		s.skip |= bit(at);
+	if (rests)
+		s.end = 0;
+	err = graph_set_shape(py->g, block, &s);
+	if (err || rests)
+		return err ? err : graph_add_end(py->g, block, top);
+	frame.start = frame.values;
+	err = frame.code && frame.end <= end ? python_add_frame(py, &frame) : 0;
+	return err ? err : python_add_root(py, addr + t->basic - WORD, end, true);
 }
 
 static int find_parts(struct python *py, __u32 block)
@@ -188,33 +261,33 @@ static int find_parts(struct python *py, __u32 block)
 	struct python_dict d;
 	__u64 addr, word = 0;
 	const struct python_type *t = python_block(py, block, &addr);
+	int err;
 
 	if (!t)
 		return 0;
 	own_dict(py, block, dict_of(py, addr, t));
-	values_part(py, block, addr, t);
+	err = values_part(py, block, addr, t);
+	if (err)
+		return err;
 	switch (t->rule) {
 	case RULE_LIST:
 		return list_part(py, block, addr);
 	case RULE_DICT:
 		return dict_parts(py, block, addr);
 	case RULE_SET:
-		python_word(py, addr + 40, &word);
-		part_at(py, block, word, PYTHON_TABLE);
-		return 0;
+		return set_part(py, block, addr);
 	case RULE_BYTEARRAY:
 		python_word(py, addr + (py->layout->ascii ? 32 : 40), &word);
 		return close_part(py, block, word, PYTHON_BYTES);
 	case RULE_DEQUE:
-		deque_parts(py, block, addr);
-		return 0;
+		return deque_parts(py, block, addr);
 	case RULE_ARRAY:
 		python_word(py, addr + 24, &word);
 		return close_part(py, block, word, PYTHON_ARRAY);
 	case RULE_NDARRAY:
 		/* (its items may be addresses of objects) */
 		python_word(py, addr + 16, &word);
-		part_at(py, block, word, PYTHON_DATA_OF);
+		python_part_at(py, block, word, PYTHON_DATA_OF);
 		return 0;
 	case RULE_UNICODE:
 		python_word(py, addr + 24, &word);
@@ -226,7 +299,9 @@ static int find_parts(struct python *py, __u32 block)
 			return keys_part(py, block, &d);
 		return 0;
 	case RULE_FRAME:
-		return frame_root(py, block, addr, t);
+	case RULE_GENERATOR:
+	case RULE_ENDED:
+		return frame_part(py, block, addr, t);
 	default:
 		return 0;
 	}
@@ -234,16 +309,33 @@ static int find_parts(struct python *py, __u32 block)
 
 /* ---- what is not the program's ---- */
 
-/* An interpreter, in a block of its own: where one of gc's lists is. */
+/* The state of a thread has its neighbours, and then its interpreter. */
+static bool has_interpreter(const struct python *py, __u64 thread, __u64 interpreter)
+{
+	__u64 words[3];
+
+	return graph_read(py->g, thread, words, sizeof(words)) && words[2] == interpreter;
+}
+
+/* In a block of its own: where gc's lists are or, before 3.9, by its first thread. */
 static bool is_interpreter(const struct python *py, __u32 block)
 {
+	const __u64 addr = graph_addr(py->g, block);
+	__u64 words[2];
+
 	for (__u32 i = 0; i < py->gc.interpreters; i++)
 		if (graph_at(py->g, py->gc.at[i]) == block)
 			return true;
+	if (py->place.version < 0x0307 || py->place.version > 0x0308)
+		return false;
+	for (__u32 i = 0; i < py->gc.nr_blocks; i++)
+		if (py->gc.blocks[i] == addr)
+			return graph_read(py->g, addr, words, sizeof(words)) &&
+			       graph_at(py->g, words[1]) != GRAPH_NONE &&
+			       has_interpreter(py, words[1], addr);
 	return false;
 }
 
-/* The state of a thread begins with its neighbours, and its interpreter. */
 static bool is_thread(const struct python *py, __u32 block)
 {
 	const struct python_place *p = &py->place;
@@ -251,12 +343,13 @@ static bool is_thread(const struct python *py, __u32 block)
 	__u64 words[3];
 	__u32 at;
 
-	if (size < LEAST_STATE || size > MOST_STATE || p->version < 0x0307 ||
+	if (size < PYTHON_LEAST_STATE || size > MOST_STATE || p->version < 0x0307 ||
 	    !graph_read(py->g, graph_addr(py->g, block), words, sizeof(words)))
 		return false;
 	at = graph_at(py->g, words[2]);
 	return at == GRAPH_NONE ? words[2] - p->runtime < p->runtime_len :
-	       !py->of[at] && graph_addr(py->g, at) == words[2] && is_interpreter(py, at);
+	       (!py->of[at] || py->of[at] == (PYTHON_STATE << OF_BITS | OF_PART)) &&
+	       graph_addr(py->g, at) == words[2] && is_interpreter(py, at);
 }
 
 /* They lead to all objects alike. */
@@ -267,7 +360,7 @@ static int find_state(struct python *py, __u32 block)
 	py->of[block] = PYTHON_STATE << OF_BITS | OF_PART;
 	if (graph_set_shape(py->g, block, &(struct graph_shape){ .skip = 1, .end = WORD }))
 		return -ENOMEM;
-	return add_root(py, graph_addr(py->g, block), graph_block_end(py->g, block), false);
+	return python_add_root(py, graph_addr(py->g, block), graph_block_end(py->g, block), false);
 }
 
 static int find_states(struct python *py)
@@ -280,75 +373,6 @@ static int find_states(struct python *py)
 	return err;
 }
 
-/* ---- attributes of modules ---- */
-
-static int add_module(struct python *py, const char *name)
-{
-	char **more = ids_grow(py->modules, py->nr_modules, &py->room_modules, sizeof(*more));
-
-	if (!more)
-		return -ENOMEM;
-	py->modules = more;
-	more[py->nr_modules] = strdup(name);
-	return more[py->nr_modules] ? (int)py->nr_modules++ : -ENOMEM;
-}
-
-static int add_attr(struct python *py, __u32 module, const struct python_entry *e)
-{
-	struct python_attr *more = ids_grow(py->attrs, py->nr_attrs, &py->room_attrs,
-					    sizeof(*more));
-	char name[NAME_LEN];
-
-	if (!more)
-		return -ENOMEM;
-	py->attrs = more;
-	if (!python_text(py, e->key, name, sizeof(name)))
-		strcpy(name, "?");
-	more[py->nr_attrs] = (struct python_attr){
-		.name = strdup(name), .module = module, .value = graph_target(py->g, e->value),
-		.key = graph_target(py->g, e->key), .at = e->value_at, .key_at = e->key_at };
-	return more[py->nr_attrs].name ? (py->nr_attrs++, 0) : -ENOMEM;
-}
-
-/* Words of a table that are no entry lead nowhere, either. */
-static int take_module(struct python *py, __u32 table, const struct python_dict *d,
-		       const char *name)
-{
-	const int module = add_module(py, name);
-	struct python_entry e;
-	int err = module < 0 ? module : 0;
-
-	for (__u64 i = 0; !err && i < d->nr && python_entry(py, d, i, &e); i++)
-		if (e.key && e.value)
-			err = add_attr(py, (__u32)module, &e);
-	return err ? err : graph_set_shape(py->g, table,
-					   &(struct graph_shape){ .skip = 1, .end = WORD });
-}
-
-static int find_attrs(struct python *py, __u32 block)
-{
-	__u64 addr, dict, word;
-	const struct python_type *t = python_block(py, block, &addr);
-	struct python_dict d;
-	char name[NAME_LEN];
-	__u32 table;
-
-	if (!t || t->rule != RULE_MODULE || !python_word(py, addr + 16, &dict) ||
-	    !python_dict(py, dict, &d) || d.values || d.nr > MOST_NAMES ||
-	    py->nr_attrs + d.nr > MOST_ATTRS)
-		return 0;
-	py->looked += d.nr;
-	if (py->looked > MOST_LOOKED)
-		return 0;
-	table = graph_at(py->g, d.keys);
-	word = python_dict_get(py, dict, "__name__");
-	if (table == GRAPH_NONE || d.entries + d.nr * d.stride > graph_block_end(py->g, table) ||
-	    !word || !python_text(py, word, name, sizeof(name)))
-		return 0;
-	/* (of 2.7's small dicts the table is in the dict, where nothing else leads on) */
-	return take_module(py, table, &d, name);
-}
-
 int python_find_objects(struct python *py, struct graph *g)
 {
 	int err = python_see_blocks(py, g);
@@ -359,8 +383,8 @@ int python_find_objects(struct python *py, struct graph *g)
 	for (__u32 i = 0; !err && i < py->g->nr_chunks; i++)
 		if ((py->of[i] & 3) == OF_OBJECT)
 			err = find_parts(py, i);
-	for (__u32 i = 0; !err && i < py->g->nr_chunks; i++)
-		if ((py->of[i] & 3) == OF_OBJECT)
-			err = find_attrs(py, i);
+	python_sort_frames(py);
+	if (!err)
+		err = python_find_modules(py);
 	return err ? err : find_states(py);
 }

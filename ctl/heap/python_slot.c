@@ -178,6 +178,15 @@ static bool of_members(struct python *py, const struct python_type *t, __u64 off
 	return false;
 }
 
+static bool of_frame(struct python *py, const struct python_type *t, __u64 addr, __u64 at,
+		     char *text, size_t len)
+{
+	struct python_frame frame;
+
+	return python_frame_of(py, t, addr, &frame) && at >= frame.values && at < frame.end &&
+	       python_variable(py, frame.code, (__u32)((at - frame.values) / WORD), text, len);
+}
+
 static enum python_slot of_object(struct python *py, const struct python_type *t, __u64 addr,
 				  __u64 at, char *text, size_t len)
 {
@@ -197,6 +206,8 @@ static enum python_slot of_object(struct python *py, const struct python_type *t
 	if (python_managed(py) == MANAGED_INLINE && t->flags & FLAG_INLINE &&
 	    offset >= t->basic + WORD)
 		return of_values(py, t, addr + t->basic + WORD, at, text, len);
+	if (of_frame(py, t, addr, at, text, len))
+		return PYTHON_VARIABLE;
 	return of_members(py, t, offset, text, len) ? PYTHON_ATTRIBUTE : PYTHON_NO_SLOT;
 }
 
@@ -223,20 +234,25 @@ static bool has_attributes(const struct python *py, __u32 block)
 		(of >> OF_BITS == PYTHON_KEYS || of >> OF_BITS == PYTHON_VALUES));
 }
 
-bool python_attribute(struct python *py, __u32 block, __u32 other, char *text, size_t len)
+enum python_slot python_attribute(struct python *py, __u32 block, __u32 other, char *text,
+				  size_t len)
 {
 	const __u64 to = graph_addr(py->g, other);
 	const __u64 size = heap_usable(&py->g->chunks[block]);
 	__u64 words[LOOKED_AT / WORD], addr;
+	enum python_slot slot;
 
 	if (!has_attributes(py, block) || size > LOOKED_AT)
-		return false;
+		return PYTHON_NO_SLOT;
 	addr = graph_addr(py->g, block);
 	if (!graph_read(py->g, addr, words, size))
-		return false;
-	for (__u64 i = 0; i < size / WORD; i++)
-		if (words[i] - to <= INTO && graph_is_edge(py->g, block, addr + i * WORD) &&
-		    python_slot(py, block, addr + i * WORD, text, len) == PYTHON_ATTRIBUTE)
-			return true;
-	return false;
+		return PYTHON_NO_SLOT;
+	for (__u64 i = 0; i < size / WORD; i++) {
+		if (words[i] - to > INTO || !graph_is_edge(py->g, block, addr + i * WORD))
+			continue;
+		slot = python_slot(py, block, addr + i * WORD, text, len);
+		if (slot == PYTHON_ATTRIBUTE || slot == PYTHON_VARIABLE)
+			return slot;
+	}
+	return PYTHON_NO_SLOT;
 }

@@ -31,29 +31,12 @@ const char *holder_what_name(enum holder_what what)
 	return what_names[what];
 }
 
-static void holder_free(struct holder *h)
+void holder_free(struct holder *h)
 {
 	free(h->name);
 	free(h->object);
 	free(h->source);
 }
-
-struct find {
-	const struct held_input *in;
-	const struct held_ask *ask;
-	struct held *out;
-	struct graph g;
-	struct roots roots;
-	struct held_names names;
-	struct kinds kinds;
-	__u32 *order;			/* by number of a kind: that of its row */
-	/* holders */
-	__u32 *at;			/* by number: who holds it in the end; then its node */
-	__u32 *wanted;			/* as ask->blocks: their chunks, or GRAPH_NONE */
-	struct ids node_ids;
-	size_t room_nodes, room_holders, room_names;
-	struct ids name_ids;
-};
 
 /* ---- memory ---- */
 
@@ -180,23 +163,24 @@ static __s64 get_node(struct find *f, const struct held_node *key)
 
 /*
  * The node of a block of this kind below @parent's.  A list is no deeper than one: what has its
- * own kind above it counts there.
+ * own kind above it counts there.  A part is below what it is of: of another it is another kind.
  */
-static __s64 node_below(struct find *f, __u32 parent, __u32 kind, __u32 attribute)
+static __s64 node_below(struct find *f, __u32 parent, __u32 kind, __u32 attribute, bool is_part)
 {
 	const struct held_node key = { .parent = parent, .kind = kind, .attribute = attribute };
 	const struct held_node *nodes = f->out->nodes;
 	__u32 at = parent, deep = 0;
 
 	for (; at && nodes[at].kind != HELD_HOLDER; at = nodes[at].parent, deep++)
-		if (nodes[at].kind == kind && nodes[at].attribute == attribute)
+		if (nodes[at].kind == kind && nodes[at].attribute == attribute &&
+		    (!is_part || at == parent))
 			return at;
 	if (deep >= DEEPEST || f->out->nr_nodes >= MOST_NODES)
 		return nodes[parent].kind == HELD_HOLDER ? get_node(f, &key) : (__s64)parent;
 	return get_node(f, &key);
 }
 
-static __s64 add_holder(struct find *f, const struct holder *h)
+__s64 held_add_holder(struct find *f, const struct holder *h)
 {
 	struct held *out = f->out;
 	struct holder *more = ids_grow(out->holders, out->nr_holders, &f->room_holders,
@@ -216,34 +200,41 @@ static __s64 add_holder(struct find *f, const struct holder *h)
 
 static bool same_name(const void *things, __u32 id, const void *key)
 {
-	return !strcmp(((char *const *)things)[id], key);
+	const struct held_name *a = (const struct held_name *)things + id, *b = key;
+
+	return a->is_variable == b->is_variable && !strcmp(a->text, b->text);
 }
 
-/* Of an instance of Python, what it calls @block; 0: nothing. */
+/* Of an instance of Python or a frame, what it calls @block; 0: nothing. */
 static __u32 attribute_of(struct find *f, __u32 from, __u32 block)
 {
 	struct held *out = f->out;
-	char text[200], **more;
+	struct held_name name, *more;
+	enum python_slot slot;
+	char text[200];
 	__u64 hash;
 	__u32 id;
 
-	if (!f->in->python || !python_attribute(f->in->python, from, block, text, sizeof(text)))
+	slot = f->in->python ? python_attribute(f->in->python, from, block, text, sizeof(text)) :
+	       PYTHON_NO_SLOT;
+	if (slot == PYTHON_NO_SLOT)
 		return 0;
-	hash = ids_hash_string(0, text);
-	id = ids_find(&f->name_ids, hash, same_name, out->names, text);
+	name = (struct held_name){ text, slot == PYTHON_VARIABLE };
+	hash = ids_hash_string(slot, text);
+	id = ids_find(&f->name_ids, hash, same_name, out->names, &name);
 	if (id != IDS_NONE || f->name_ids.nr >= MOST_NAMES)
 		return id == IDS_NONE ? 0 : id + 1;
 	more = ids_grow(out->names, out->nr_names, &f->room_names, sizeof(*more));
 	if (!more)
 		return 0;
 	out->names = more;
-	more[out->nr_names] = strdup(text);
-	id = more[out->nr_names] ? ids_add(&f->name_ids, hash) : IDS_NONE;
+	name.text = strdup(text);
+	id = name.text ? ids_add(&f->name_ids, hash) : IDS_NONE;
 	if (id == IDS_NONE) {
-		free(more[out->nr_names]);
+		free(name.text);
 		return 0;
 	}
-	out->nr_names++;
+	more[out->nr_names++] = name;
 	return id + 1;
 }
 
@@ -251,7 +242,9 @@ static __u32 attribute_of(struct find *f, __u32 from, __u32 block)
 static int add_block(struct find *f, __u32 block, __u32 parent, __u32 from, __u32 *node)
 {
 	const __u32 attribute = from == GRAPH_NONE ? 0 : attribute_of(f, from, block);
-	const __s64 at = node_below(f, parent, f->order[f->kinds.of[block]], attribute);
+	const __u16 kind = f->kinds.of[block];
+	const __s64 at = node_below(f, parent, f->order[kind], attribute,
+				    f->kinds.at[kind].what == KIND_PART);
 
 	if (at < 0)
 		return (int)at;
@@ -302,10 +295,11 @@ static int add_sums(struct find *f, __u32 *nodes, const struct by_bytes *sums,
 
 	while (!err && nr < f->g.nr_roots && sums[nr].bytes && nr < MOST_HOLDERS) {
 		err = roots_name(&f->roots, sums[nr].id, &h);
-		h.count = count[sums[nr].id];
-		if (h.count)
+		if (count[sums[nr].id]) {
+			h.count = count[sums[nr].id];
 			h.tid = 0;
-		at = add_holder(f, &h);
+		}
+		at = held_add_holder(f, &h);
 		err = err ? err : at < 0 ? (int)at : 0;
 		nodes[sums[nr++].id] = (__u32)at;
 	}
@@ -313,7 +307,7 @@ static int add_sums(struct find *f, __u32 *nodes, const struct by_bytes *sums,
 	for (__u32 i = nr; i < f->g.nr_roots; i++)
 		h.count += sums[i].bytes != 0;
 	if (!err && h.count)
-		others = add_holder(f, &h);
+		others = held_add_holder(f, &h);
 	for (__u32 i = nr; !err && i < f->g.nr_roots; i++)
 		nodes[sums[i].id] = (__u32)others;
 	for (__u32 i = 0; !err && i < f->g.nr_roots; i++)
@@ -334,103 +328,7 @@ static int add_roots(struct find *f, __u32 *nodes)
 	return err;
 }
 
-/* ---- what several roots lead to, none of which alone holds it ---- */
-
-#define NAMED		3		/* of these roots */
-
-static const enum holder_what of_tier[NR_GRAPH_TIERS] = {
-	[GRAPH_LASTING] = HOLDER_GLOBAL, [GRAPH_INTERPRETER] = HOLDER_GLOBAL,
-	[GRAPH_RUNNING] = HOLDER_STACK,
-	[GRAPH_DOUBTFUL] = HOLDER_TEXT, [GRAPH_STALE] = HOLDER_STALE,
-};
-
-/* Bytes of such blocks that roots point to directly: by root. */
-static struct by_bytes *sum_shared(struct find *f, const __u64 *shared)
-{
-	const struct graph *g = &f->g;
-	struct by_bytes *sums = calloc(g->nr_roots + 1UL, sizeof(*sums));
-
-	for (__u32 i = 0; sums && i < g->nr_roots; i++)
-		sums[i].id = i;
-	for (size_t i = 0; sums && i < g->nr_edges; i++)
-		if (shared[g->edges[i].block / 64] >> g->edges[i].block % 64 & 1)
-			sums[g->edges[i].root].bytes += g->chunks[g->edges[i].block].size;
-	if (sums)
-		qsort(sums, g->nr_roots, sizeof(*sums), cmp_bytes);
-	return sums;
-}
-
-static int add_name(FILE *out, struct find *f, __u32 root, bool first)
-{
-	struct holder h;
-	int err = roots_name(&f->roots, root, &h);
-
-	if (!err && h.name)
-		fprintf(out, h.name[0] == '+' ? "%s%s%s" : "%s`%s%s`", first ? "" : ", ",
-			h.name[0] == '+' ? h.object : "", h.name);
-	else if (!err)
-		fprintf(out, "%s%s", first ? "" : ", ", holder_what_name(h.what));
-	holder_free(&h);
-	return err;
-}
-
-/* "`list`, `table`": those of this tier that point to the most */
-static char *name_shared(struct find *f, const struct by_bytes *sums, enum graph_tier tier)
-{
-	size_t named = 0, len;
-	char *text = NULL;
-	FILE *out = open_memstream(&text, &len);
-	int err = out ? 0 : -ENOMEM;
-
-	for (__u32 i = 0; !err && i < f->g.nr_roots && sums[i].bytes && named < NAMED; i++)
-		if (f->g.tiers[sums[i].id] == tier)
-			err = add_name(out, f, sums[i].id, !named++);
-	if (out && fclose(out))
-		err = -ENOMEM;
-	if (err) {
-		free(text);
-		text = NULL;
-	}
-	return text;
-}
-
-static __u64 *find_shared(const struct graph *g, bool any[NR_GRAPH_TIERS])
-{
-	__u64 *shared = calloc(g->nr_chunks / 64 + 1UL, sizeof(*shared));
-
-	for (__u32 v = 1; shared && v < g->nr; v++)
-		if (!g->dom[v] && g->node[v] < g->nr_chunks) {
-			shared[g->node[v] / 64] |= 1ULL << g->node[v] % 64;
-			any[graph_tier_of(g, v)] = true;
-		}
-	return shared;
-}
-
-static int add_several(struct find *f, __u32 several[NR_GRAPH_TIERS])
-{
-	bool any[NR_GRAPH_TIERS] = { false };
-	__u64 *shared = find_shared(&f->g, any);
-	struct by_bytes *sums = shared ? sum_shared(f, shared) : NULL;
-	int err = sums ? 0 : -ENOMEM;
-
-	for (enum graph_tier tier = 0; !err && tier < NR_GRAPH_TIERS; tier++) {
-		struct holder h = { .what = HOLDER_SHARED, .count = of_tier[tier] };
-		__s64 node = 0;
-
-		if (!any[tier])
-			continue;
-		h.name = name_shared(f, sums, tier);
-		node = h.name ? add_holder(f, &h) : -ENOMEM;
-		if (node < 0)
-			err = (int)node;
-		several[tier] = (__u32)node;
-	}
-	free(shared);
-	free(sums);
-	return err;
-}
-
-static int add_held(struct find *f, const __u32 *roots, const __u32 *several)
+static int add_held(struct find *f, const __u32 *roots, const struct held_shared *shared)
 {
 	const struct graph *g = &f->g;
 	int err = 0;
@@ -442,7 +340,7 @@ static int add_held(struct find *f, const __u32 *roots, const __u32 *several)
 			f->at[v] = roots[node - g->nr_chunks];
 		else
 			err = add_block(f, node, g->dom[v] ? f->at[g->dom[v]] :
-					several[graph_tier_of(g, v)],
+					held_shared_node(shared, g, v),
 					from < g->nr_chunks ? from : GRAPH_NONE, &f->at[v]);
 	}
 	return err;
@@ -463,7 +361,7 @@ static int add_lost(struct find *f)
 		if (!graph_is_block(g, i) || reached[i / 64] >> i % 64 & 1)
 			continue;
 		if (!node)
-			node = add_holder(f, &(struct holder){ .what = HOLDER_LOST });
+			node = held_add_holder(f, &(struct holder){ .what = HOLDER_LOST });
 		err = node < 0 ? (int)node : add_block(f, i, (__u32)node, GRAPH_NONE,
 							     &at);
 	}
@@ -522,7 +420,7 @@ static __u32 wanted_at(const struct find *f, size_t i)
 
 	if (chunk == GRAPH_NONE || !graph_is_block(&f->g, chunk))
 		return GRAPH_NONE;
-	if (!f->ask->each && graph_addr(&f->g, chunk) != f->ask->blocks[i])
+	if (!f->ask->each && !graph_begins(&f->g, chunk, f->ask->blocks[i]))
 		return GRAPH_NONE;
 	return chunk;
 }
@@ -586,7 +484,8 @@ static int tell_wanted(struct find *f)
 static int find_holders(struct find *f)
 {
 	struct held_node first = { .kind = HELD_HOLDER, .holder = HELD_HOLDER };
-	__u32 several[NR_GRAPH_TIERS] = { 0 }, *roots;
+	struct held_shared shared = { .rows = NULL };
+	__u32 *roots;
 	int err = find_wanted(f);
 
 	if (!err)
@@ -603,9 +502,9 @@ static int find_holders(struct find *f)
 	if (!err)
 		err = add_roots(f, roots);
 	if (!err)
-		err = add_several(f, several);
+		err = held_shared_add(f, &shared);
 	if (!err)
-		err = add_held(f, roots, several);
+		err = add_held(f, roots, &shared);
 	if (!err)
 		err = add_lost(f);
 	if (!err)
@@ -618,6 +517,7 @@ static int find_holders(struct find *f)
 	/* (the largest come first) */
 	if (!err)
 		roots_find_sources(&f->roots, f->out->holders, f->out->nr_holders);
+	held_shared_free(&shared);
 	free(roots);
 	return err;
 }
@@ -662,6 +562,7 @@ static int name_slot(const struct find *f, const struct graph_step *s, struct he
 	if (slot == PYTHON_NO_SLOT)
 		return 0;
 	to->is_attribute = slot == PYTHON_ATTRIBUTE;
+	to->is_variable = slot == PYTHON_VARIABLE;
 	to->slot = strdup(text);
 	return to->slot ? 0 : -ENOMEM;
 }
@@ -724,9 +625,9 @@ static int find_path(struct find *f)
 /* Edges that no tree has are not known before: one a block is taken for usual. */
 static bool has_room(struct find *f)
 {
-	/* (of each chunk it is kept what Python calls it, and its shape) */
+	/* (of each chunk it is kept what Python calls it, its shape, and where it begins) */
 	const __u64 needs = graph_bytes(f->g.nr_chunks, f->g.nr_blocks, f->g.nr_blocks) +
-			    (f->in->python ? 9ULL * f->g.nr_chunks : 0);
+			    (f->in->python ? 10ULL * f->g.nr_chunks : 0);
 	char text[TEXT_LEN];
 
 	if (!f->ask->max_mem || needs <= f->ask->max_mem)
@@ -756,7 +657,9 @@ static int find_roots(struct find *f)
 
 	if (!in->python)
 		return roots_add(&f->roots, &f->g, in, in->roots);
-	err = python_cut(in->python, in->roots, &cut);
+	err = python_find_frames(in->python, in->heap);
+	if (!err)
+		err = python_cut(in->python, in->roots, &cut);
 	if (!err)
 		err = roots_add(&f->roots, &f->g, in, &cut);
 	free(cut.at);
@@ -832,7 +735,7 @@ void held_free(struct held *h)
 	for (size_t i = 0; i < h->nr_steps; i++)
 		step_free(&h->steps[i]);
 	for (size_t i = 0; i < h->nr_names; i++)
-		free(h->names[i]);
+		free(h->names[i].text);
 	free(h->names);
 	free(h->of);
 	free(h->kinds);

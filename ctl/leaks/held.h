@@ -59,7 +59,9 @@ struct holder {
 	char *name;			/* of the variable, the function, the mapping */
 	char *object;			/* the file's, or NULL */
 	char *source;			/* "server.c:41", or NULL */
-	__u64 count;			/* OTHERS: how many; of threads: so many, that tid is 0 */
+	__u64 count;			/* OTHERS: how many; PYTHON: attributes with this value;
+					 * SHARED: enum holder_what; of threads: so many, that tid
+					 * is 0 */
 };
 
 /* What a holder keeps, by the kinds that lead there.  Children are sorted, most bytes first. */
@@ -86,7 +88,12 @@ struct held_step {
 	__u64 addr, size;		/* of the block */
 	__u64 at, word;			/* of the pointer to the next one, and its value */
 	char *slot;			/* what Python calls that place, or NULL */
-	bool is_attribute;		/* and that is an attribute */
+	bool is_attribute, is_variable;	/* and that is such a one, else an item */
+};
+
+struct held_name {
+	char *text;
+	bool is_variable;		/* of a function, else an attribute */
 };
 
 struct held {
@@ -100,7 +107,7 @@ struct held {
 	size_t nr_holders;
 	struct held_node *nodes;	/* [0] is above the holders */
 	size_t nr_nodes;
-	char **names;			/* of attributes */
+	struct held_name *names;	/* of attributes and variables */
 	size_t nr_names;
 	struct held_of *of;		/* as ask.blocks, or each chunk; NULL: not asked for */
 	/* asked for a path */

@@ -4,6 +4,7 @@
 
 /*
  *	held.c		from the heap to what is shown of it
+ *	held_shared.c	what several roots hold together
  *	held_roots.c	roots, by the variables, threads and mappings where they are
  *	held_tls.c	thread-local variables of libraries
  *	held_frames.c	frames of the threads' stacks
@@ -81,10 +82,10 @@ void frame_rules_free(struct frame_rules *r);
 
 struct root {
 	enum holder_what what;
-	__u32 object;			/* number in objects, or ~0 */
+	__u32 object;			/* number in objects, or ~0; FRAMES: of a variable */
 	pid_t tid;
 	__u64 key;			/* where it is: a variable's, frame's, mapping's; of
-					 * Python's: number of the attribute */
+					 * Python's: number of the attribute; its code */
 	const struct elfsym_object *symbol;
 };
 
@@ -106,7 +107,7 @@ struct roots {
 	struct frames *frames;		/* by thread */
 	__u32 *by_sp, *by_base;		/* threads, sorted by stack pointer and own block */
 	struct frame_rules *rules;
-	const struct python *python;	/* or NULL; number of its object: */
+	struct python *python;		/* or NULL; number of its object: */
 	__u32 interpreter;
 	/* the last word of a variable without a name: where, in which object, and its root */
 	__u64 last_unnamed;
@@ -182,5 +183,41 @@ struct held_input {
 };
 
 int held_find(const struct held_input *in, const struct held_ask *ask, struct held **out);
+
+struct find {
+	const struct held_input *in;
+	const struct held_ask *ask;
+	struct held *out;
+	struct graph g;
+	struct roots roots;
+	struct held_names names;
+	struct kinds kinds;
+	__u32 *order;			/* by number of a kind: that of its row */
+	/* holders */
+	__u32 *at;			/* by number: who holds it in the end; then its node */
+	__u32 *wanted;			/* as ask->blocks: their chunks, or GRAPH_NONE */
+	struct ids node_ids;
+	size_t room_nodes, room_holders, room_names;
+	struct ids name_ids;
+};
+
+/* The node of a new holder, which is @f's then; -ENOMEM */
+__s64 held_add_holder(struct find *f, const struct holder *h);
+void holder_free(struct holder *h);
+
+/* ---- held_shared.c ---- */
+
+struct held_shared {
+	struct graph_shared *rows;
+	__u32 nr, *node;		/* of each */
+	__u32 *of;			/* by number: which one, or GRAPH_NONE */
+	__u32 rest[NR_GRAPH_TIERS];	/* nodes of all others */
+};
+
+/* Adds the rows.  -ENOMEM; held_shared_free() frees what there is. */
+int held_shared_add(struct find *f, struct held_shared *s);
+void held_shared_free(struct held_shared *s);
+/* Whose row a block has that has no dominator. */
+__u32 held_shared_node(const struct held_shared *s, const struct graph *g, __u32 number);
 
 #endif

@@ -38,12 +38,15 @@ static bool same_root(const void *things, __u32 id, const void *key)
 static enum graph_tier tier_of(const struct roots *r, const struct root *key)
 {
 	switch (key->what) {
+	case HOLDER_PYTHON:
+		return GRAPH_NAMED;
 	case HOLDER_GLOBAL:
 		return r->python && key->object == r->interpreter ? GRAPH_INTERPRETER :
 		       GRAPH_LASTING;
 	case HOLDER_INTERPRETER:
 		return GRAPH_INTERPRETER;
 	case HOLDER_FRAMES:
+		return key->object == NO_OBJECT ? GRAPH_RUNNING : GRAPH_VARIABLE;
 	case HOLDER_STACK:
 	case HOLDER_REGISTERS:
 		return GRAPH_RUNNING;
@@ -250,6 +253,21 @@ static bool is_frames(const struct roots *r, const struct area *a, __u64 at)
 	return false;
 }
 
+/* A variable of a function has a root of its own, whichever thread is in it. */
+static __u32 of_python_frame(struct roots *r, const struct python_frame *frame, __u64 at)
+{
+	struct root key = { .what = HOLDER_FRAMES, .object = NO_OBJECT, .key = frame->code };
+	char text[PYTHON_NAME];
+	__u32 i;
+
+	if (frame->code && at >= frame->values) {
+		i = (__u32)((at - frame->values) / sizeof(__u64));
+		if (python_variable(r->python, frame->code, i, text, sizeof(text)))
+			key.object = i;
+	}
+	return get_root(r, &key);
+}
+
 static __u32 of_mapping(struct roots *r, const struct area *a, __u64 at)
 {
 	struct root key = { .what = HOLDER_MAPPING, .object = NO_OBJECT, .key = a->start };
@@ -257,6 +275,16 @@ static __u32 of_mapping(struct roots *r, const struct area *a, __u64 at)
 
 	if (t && !a->is_heap)
 		return of_thread_local(r, t, at);
+	if (r->python && !a->is_file && !a->is_heap) {
+		const struct python_frame *frame;
+		const enum python_stack s = python_stack_at(r->python, at, &frame);
+
+		if (s == PYTHON_LIVE)
+			return of_python_frame(r, frame, at);
+		if (s == PYTHON_LEFT)
+			return get_root(r, &(struct root){ .what = HOLDER_STALE,
+							   .object = NO_OBJECT });
+	}
 	if (!a->is_file && is_frames(r, a, at))
 		return get_root(r, &(struct root){ .what = HOLDER_FRAMES,
 						   .object = NO_OBJECT });
@@ -333,10 +361,11 @@ int roots_add_text(struct roots *r)
 	return err;
 }
 
-/* One variable may be the key of its table, too. */
-static int add_attr(struct roots *r, __u32 nr, const struct python_attr *a)
+/* Attributes with the same value are one root. */
+static int add_attr(struct roots *r, const struct python_attr *a)
 {
-	const struct root wanted = { .what = HOLDER_PYTHON, .object = NO_OBJECT, .key = nr };
+	const struct root wanted = { .what = HOLDER_PYTHON, .object = NO_OBJECT,
+				     .key = a->first };
 	__u32 root;
 	int err = 0;
 
@@ -352,19 +381,27 @@ static int add_attr(struct roots *r, __u32 nr, const struct python_attr *a)
 	return err;
 }
 
-struct scan {
-	struct roots *r;
-	enum holder_what what;
-};
-
-static int add_to(void *ctx, __u64 at, __u64 word, __u32 block)
+static int add_state(void *ctx, __u64 at, __u64 word, __u32 block)
 {
-	const struct scan *s = ctx;
-	const __u32 root = get_root(s->r, &(struct root){ .what = s->what,
-							  .object = NO_OBJECT });
+	struct roots *r = ctx;
+	const __u32 root = get_root(r, &(struct root){ .what = HOLDER_INTERPRETER,
+						       .object = NO_OBJECT });
 
 	(void)word;
-	return root == GRAPH_NONE ? -ENOMEM : graph_add_edge(s->r->g, root, at, block);
+	return root == GRAPH_NONE ? -ENOMEM : graph_add_edge(r->g, root, at, block);
+}
+
+static int add_frame(void *ctx, __u64 at, __u64 word, __u32 block)
+{
+	struct roots *r = ctx;
+	const struct python_frame none = { .code = 0 }, *frame;
+	__u32 root;
+
+	(void)word;
+	if (python_stack_at(r->python, at, &frame) != PYTHON_LIVE)
+		frame = &none;
+	root = of_python_frame(r, frame, at);
+	return root == GRAPH_NONE ? -ENOMEM : graph_add_edge(r->g, root, at, block);
 }
 
 int roots_add_python(struct roots *r)
@@ -373,11 +410,12 @@ int roots_add_python(struct roots *r)
 	int err = 0;
 
 	for (__u32 i = 0; !err && i < py->nr_attrs; i++)
-		err = add_attr(r, i, &py->attrs[i]);
+		err = add_attr(r, &py->attrs[i]);
 	for (size_t i = 0; !err && i < py->nr_roots; i++) {
-		struct scan s = { r, py->roots[i].frames ? HOLDER_FRAMES : HOLDER_INTERPRETER };
+		const struct python_root *root = &py->roots[i];
 
-		err = graph_scan(r->g, py->roots[i].start, py->roots[i].end, false, add_to, &s);
+		err = graph_scan(r->g, root->start, root->end, false,
+				 root->frames ? add_frame : add_state, r);
 	}
 	return err;
 }
@@ -417,6 +455,15 @@ static __u32 find_interpreter(struct roots *r)
 	return o ? (__u32)(o - r->objects.at) : NO_OBJECT;
 }
 
+/* Its table of pools looks like lists of malloc; types beside it lead behind heads of blocks. */
+static bool is_pythons(const struct roots *r, __u64 addr)
+{
+	for (size_t i = 0; r->python && i < r->python->place.nr_data; i++)
+		if (addr >= r->python->place.data[i].start && addr < r->python->place.data[i].end)
+			return true;
+	return false;
+}
+
 int roots_add(struct roots *r, struct graph *g, const struct held_input *in,
 	      const struct ranges *ranges)
 {
@@ -439,7 +486,8 @@ int roots_add(struct roots *r, struct graph *g, const struct held_input *in,
 		err = -ENOMEM;
 	for (size_t i = 0; !err && i < ranges->nr; i++)
 		err = graph_scan(g, ranges->at[i].start, ranges->at[i].end,
-				 ranges->at[i].starts_only, add_word, r);
+				 ranges->at[i].starts_only &&
+				 !is_pythons(r, ranges->at[i].start), add_word, r);
 	for (size_t i = 0; !err && i < unused->nr; i++)
 		err = graph_scan(g, unused->at[i].start, unused->at[i].end, false, add_stale, r);
 	return err;
@@ -491,9 +539,29 @@ static int name_attribute(const struct roots *r, const struct root *root, struct
 	const struct python_attr *a = &r->python->attrs[root->key];
 
 	h->name = strdup(a->name);
-	h->object = strdup(r->python->modules[a->module]);
+	h->object = strdup(r->python->modules[a->module].name);
 	h->addr = a->at;
+	h->count = a->same;
 	return h->name && h->object ? 0 : -ENOMEM;
+}
+
+/* A function, and one of its variables, or what it calculates with. */
+static int name_python_frame(const struct roots *r, const struct root *root, struct holder *h)
+{
+	char name[PYTHON_NAME * 2], source[PYTHON_NAME * 2];
+
+	if (!root->key ||
+	    !python_function(r->python, root->key, name, source, sizeof(name)))
+		return 0;
+	h->object = strdup(name);
+	h->source = *source ? strdup(source) : NULL;
+	if (!h->object || (*source && !h->source))
+		return -ENOMEM;
+	if (root->object == NO_OBJECT ||
+	    !python_variable(r->python, root->key, root->object, name, sizeof(name)))
+		return 0;
+	h->name = strdup(name);
+	return h->name ? 0 : -ENOMEM;
 }
 
 static int name_mapping(struct roots *r, const struct root *root, struct holder *h)
@@ -514,9 +582,11 @@ static int name_mapping(struct roots *r, const struct root *root, struct holder 
 int roots_name(struct roots *r, __u32 nr, struct holder *h)
 {
 	const struct root *root = &r->at[nr];
-	const struct object *o = root->object == NO_OBJECT ? NULL : &r->objects.at[root->object];
+	const struct object *o;
 
 	*h = (struct holder){ .what = root->what, .tid = root->tid };
+	if (root->what == HOLDER_FRAMES)
+		return name_python_frame(r, root, h);
 	if (root->what == HOLDER_STACK)
 		return name_frame(r, root, h);
 	if (root->what == HOLDER_PYTHON)
@@ -524,8 +594,9 @@ int roots_name(struct roots *r, __u32 nr, struct holder *h)
 	if (root->what == HOLDER_MAPPING || root->what == HOLDER_SBRK ||
 	    root->what == HOLDER_ARENA)
 		return name_mapping(r, root, h);
-	if (!o)
+	if (root->object == NO_OBJECT)
 		return 0;
+	o = &r->objects.at[root->object];
 	h->object = strdup(object_name(o));
 	if (root->what == HOLDER_GLOBAL)
 		h->addr = root->key - o->first + o->base;

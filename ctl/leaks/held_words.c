@@ -16,8 +16,12 @@ static void put_place(const struct holder *h, FILE *out)
 
 static void put_several(const struct holder *h, FILE *out)
 {
-	fputs(h->count == HOLDER_GLOBAL ? "several variables or mappings" :
+	fputs(h->count == HOLDER_PYTHON ? "several attributes of modules" :
+	      h->count == HOLDER_GLOBAL ? "several variables or mappings" :
+	      h->count == HOLDER_FRAMES ? "several variables of functions" :
 	      h->count == HOLDER_STACK ? "several stacks or registers" :
+	      h->count == HOLDER_INTERPRETER ? "several of what Python keeps for itself" :
+	      h->count == HOLDER_TEXT ? "several addresses in text or behind the end of a vector" :
 	      "several stale words of stacks", out);
 	if (h->name && *h->name)
 		fprintf(out, " (%s)", h->name);
@@ -51,12 +55,23 @@ static void put_holder(const struct holder *h, FILE *out)
 		break;
 	case HOLDER_PYTHON:
 		fprintf(out, "module %s, attribute `%s`", h->object, h->name);
+		if (h->count > 1)
+			fprintf(out, ", and %s more with the same value",
+				text_count(text, h->count - 1));
 		break;
 	case HOLDER_INTERPRETER:
 		fputs("state of Python's interpreter", out);
 		break;
 	case HOLDER_FRAMES:
-		fputs("frames of Python's functions", out);
+		if (!h->object) {
+			fputs("frames of Python's functions", out);
+			break;
+		}
+		fprintf(out, "function %s", h->object);
+		if (h->source)
+			fprintf(out, " (%s)", h->source);
+		if (h->name)
+			fprintf(out, ", variable `%s`", h->name);
 		break;
 	case HOLDER_THREAD_LOCAL:
 		if (h->name)
@@ -109,8 +124,8 @@ static void put_holder(const struct holder *h, FILE *out)
 void held_put_node(const struct held *h, const struct held_node *n, FILE *out)
 {
 	if (n->attribute) {
-		fputs("attribute `", out);
-		text_put(out, h->names[n->attribute - 1], NULL);
+		fputs(h->names[n->attribute - 1].is_variable ? "variable `" : "attribute `", out);
+		text_put(out, h->names[n->attribute - 1].text, NULL);
 		fputs("`: ", out);
 	}
 	text_put(out, held_kind_name(h, n->kind), NULL);

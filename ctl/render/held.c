@@ -204,9 +204,10 @@ static void put_pointer(const struct held_step *s, const struct held_step *to, F
 		return;
 	}
 	if (s->slot) {
-		fputs(s->is_attribute ? "  attribute `" : "  ", out);
+		fputs(s->is_attribute ? "  attribute `" : s->is_variable ? "  variable `" : "  ",
+		      out);
 		text_put(out, s->slot, NULL);
-		fputs(s->is_attribute ? "` -> " : " -> ", out);
+		fputs(s->is_attribute || s->is_variable ? "` -> " : " -> ", out);
 	} else if (s->kind == HELD_HOLDER) {
 		fprintf(out, "  word at 0x%llx -> ", (unsigned long long)s->at);
 	} else {
@@ -268,7 +269,8 @@ static void json_below(struct json *j, const struct held *h, __u32 node)
 		json_open(j, NULL, '{');
 		json_str(j, "kind", held_kind_name(h, n->kind));
 		if (n->attribute)
-			json_str(j, "attribute", h->names[n->attribute - 1]);
+			json_str(j, h->names[n->attribute - 1].is_variable ? "variable" :
+				 "attribute", h->names[n->attribute - 1].text);
 		json_u64(j, "blocks", n->blocks);
 		json_u64(j, "bytes", n->bytes);
 		json_u64(j, "retained_blocks", n->all_blocks);
@@ -296,6 +298,8 @@ static void json_holder(struct json *j, const struct holder *h)
 	else if (h->count && (h->what == HOLDER_STACK || h->what == HOLDER_THREAD_LOCAL ||
 			      h->what == HOLDER_REGISTERS))
 		json_u64(j, "threads", h->count);
+	else if (h->what == HOLDER_PYTHON)
+		json_u64(j, "attributes", h->count);
 	if (h->addr)
 		json_hex(j, "address", h->addr);
 	free(text);
@@ -339,7 +343,8 @@ static void json_path(struct json *j, const struct held *h)
 			json_hex(j, "word_at", s->at);
 			json_hex(j, "word", s->word);
 			if (s->slot)
-				json_str(j, s->is_attribute ? "attribute" : "item", s->slot);
+				json_str(j, s->is_attribute ? "attribute" : s->is_variable ?
+					 "variable" : "item", s->slot);
 		}
 		json_close(j, '}');
 	}

@@ -10,6 +10,25 @@
 
 #define WIDE	11
 
+#define SEVERAL		"several "
+#define NAMES_END	"), of which "
+#define SAME		" more with the same value"
+
+/* A holder has the same name in each look: which of several are named may differ. */
+static void make_lasting(char *name)
+{
+	char *from = strstr(name, " ("), *to = strstr(name, NAMES_END);
+	const size_t len = strlen(name);
+
+	if (!strncmp(name, SEVERAL, strlen(SEVERAL)) && from && to > from)
+		memmove(from, to + 1, strlen(to + 1) + 1);
+	if (len <= strlen(SAME) || strcmp(name + len - strlen(SAME), SAME))
+		return;
+	to = strrchr(name, ',');
+	if (to)
+		*to = '\0';
+}
+
 int held_rows_add(struct held_rows *r, const char *name, bool is_holder, __u64 blocks,
 		  __u64 bytes)
 {
@@ -22,6 +41,8 @@ int held_rows_add(struct held_rows *r, const char *name, bool is_holder, __u64 b
 		free(copy);
 		return -ENOMEM;
 	}
+	if (is_holder)
+		make_lasting(copy);
 	r->at[r->nr++] = (struct held_row){ copy, is_holder, blocks, bytes };
 	r->has_holders |= is_holder;
 	return 0;

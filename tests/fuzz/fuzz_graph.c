@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/heap/graph.c ctl/heap/path.c ctl/heap/kinds.c ctl/heap/looks.c */
-/* LINK: ctl/heap/dominators.c ctl/heap/chunks.c ctl/base/addr_index.c */
+/* LINK: ctl/heap/dominators.c ctl/heap/shared.c ctl/heap/chunks.c ctl/base/addr_index.c */
 /* LINK: ctl/base/ids.c ctl/base/text.c ctl/leaks/held_names.c ctl/leaks/reach_ranges.c */
 /* LINK: ctl/sym/cxx_class.c */
 /* FUZZ: -max_len=4096 */
@@ -123,6 +123,28 @@ static void check_tree(const struct graph *g)
 	}
 }
 
+static void check_shared(struct graph *g)
+{
+	uint32_t *top = calloc(g->nr + 1, sizeof(*top)), *of, nr;
+	struct graph_shared *shared;
+
+	for (uint32_t v = 1; v < g->nr; v++)
+		top[v] = g->dom[v] ? top[g->dom[v]] : v;
+	if (graph_find_shared(g, top, 100, &shared, &nr, &of))
+		abort();
+	for (uint32_t i = 0; i < nr; i++)
+		if (!shared[i].nr || shared[i].nr > GRAPH_SHARERS || shared[i].bytes < 100 ||
+		    (!shared[i].more && shared[i].nr < 2))
+			abort();
+	for (uint32_t v = 1; v < g->nr; v++)
+		if (of[v] != GRAPH_NONE &&
+		    (of[v] >= nr || g->dom[v] || g->node[v] >= g->nr_chunks))
+			abort();
+	free(shared);
+	free(of);
+	free(top);
+}
+
 static void check_kinds(const struct kinds *k, const struct graph *g)
 {
 	uint64_t blocks = 0;
@@ -181,6 +203,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	if (graph_search(&g) || graph_dominate(&g))
 		abort();
 	check_tree(&g);
+	check_shared(&g);
 	kinds_free(&kinds);
 	graph_free(&g);
 	return 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/heap/python_layout.c ctl/heap/python_pools.c ctl/heap/python_gc.c */
 /* LINK: ctl/heap/python_type.c ctl/heap/python_objects.c */
-/* LINK: ctl/heap/python_parts.c ctl/heap/python_slot.c ctl/heap/graph.c ctl/heap/path.c */
+/* LINK: ctl/heap/python_parts.c ctl/heap/python_modules.c ctl/heap/python_frames.c */
+/* LINK: ctl/heap/python_slot.c ctl/heap/graph.c ctl/heap/path.c */
 /* LINK: ctl/heap/kinds.c ctl/heap/looks.c ctl/heap/dominators.c ctl/heap/chunks.c */
 /* LINK: ctl/base/addr_index.c ctl/base/ids.c ctl/base/text.c */
 /* FUZZ: -max_len=1024 */
@@ -10,24 +11,6 @@
  * Whatever it is, no block is in another one, each has a kind and is held once.
  */
 #include "../unit/python_image.h"
-
-static const struct heap_memory memory = { .read = read_memory };
-static const struct graph_view view = { view_at, NULL };
-static const uint32_t versions[] = {
-	0x0207, 0x0306, 0x0308, 0x0309, 0x030a, 0x030b, 0x030c, 0x030d, 0x030e, 0x030f,
-};
-
-static bool known(void *ctx, __u32 block, struct kind *key)
-{
-	return python_kind(ctx, block, key);
-}
-
-static bool in_no_file(void *ctx, __u64 word)
-{
-	(void)ctx;
-	(void)word;
-	return false;
-}
 
 /* Words that are others: a region, a place in it, and what stands there. */
 static void change(const uint8_t *bytes, size_t len)
@@ -86,10 +69,32 @@ static int name_slot(void *ctx, __u64 at, __u64 word, __u32 block)
 	return 0;
 }
 
+/* Whatever they are, no two frames have a word in common. */
+static void check_frames(struct python *py)
+{
+	char name[64], source[64];
+
+	for (size_t i = 0; i < py->nr_frames; i++) {
+		const struct python_frame *frame, *f = &py->frames[i];
+
+		if (f->end <= f->start || (i && f->start < py->frames[i - 1].end) ||
+		    python_stack_at(py, f->start, &frame) != PYTHON_LIVE || frame != f)
+			abort();
+		memset(name, 'x', sizeof(name));
+		memset(source, 'x', sizeof(source));
+		if (python_function(py, f->code, name, source, sizeof(name)) &&
+		    (!memchr(name, '\0', sizeof(name)) || !memchr(source, '\0', sizeof(source))))
+			abort();
+		for (__u32 k = 0; k < 8; k++)
+			if (python_variable(py, f->code, k, name, sizeof(name)) &&
+			    !memchr(name, '\0', sizeof(name)))
+				abort();
+	}
+}
+
 static void look_at(struct python *py, struct graph *g)
 {
-	const struct kind_names names = { .is_file = in_no_file, .known = known,
-					  .known_ctx = py };
+	const struct kind_names names = image_names(py);
 	struct kinds k;
 	char text[512];
 	__u64 blocks = 0;
@@ -103,6 +108,7 @@ static void look_at(struct python *py, struct graph *g)
 	}
 	if (blocks != g->nr_blocks)
 		abort();
+	check_frames(py);
 	for (__u32 i = 0; py->of && i < g->nr_chunks; i++)
 		if (graph_is_block(g, i))
 			graph_scan_block(g, i, name_slot, py);
@@ -114,27 +120,26 @@ static void look_at(struct python *py, struct graph *g)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-	struct python_place place = image_place();
+	struct python_place place;
 	struct python py;
 	struct heap h;
 	struct graph g;
 
 	if (!len)
 		return 0;
-	make_image();
-	place.version = versions[bytes[0] % (sizeof(versions) / sizeof(versions[0]))];
-	place.generation0 = FILE_AT + 0x5008;
-	put(FILE_AT + 0x5008, LISTS_AT);
-	if (bytes[0] & 128) {
-		put_text(RUNTIME_AT, "xdebugpy");
-		put(RUNTIME_AT + 8, (uint64_t)place.version << 16);
-	}
+	make_image(&image_forms[bytes[0] % NR_IMAGE_FORMS]);
+	place = image_place();
+	/* (a version that it is not) */
+	if (bytes[0] & 128)
+		place.version = 0x0300 + bytes[0] % 16;
 	change(bytes + 1, len - 1);
 	python_begin(&py, &place, &memory);
 	if (make_heap(&h) || python_find_pools(&py, &h))
 		abort();
 	check_apart(&h);
 	python_find_tracked(&py, &h);
+	if (python_find_frames(&py, &h))
+		abort();
 	if (graph_begin(&g, &h, &view) ||
 	    graph_scan(&g, FILE_AT, FILE_AT + FILE_LEN, false, add_edge, &g))
 		abort();

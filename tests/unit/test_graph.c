@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/heap/graph.c ctl/heap/path.c ctl/heap/kinds.c ctl/heap/looks.c */
-/* LINK: ctl/heap/dominators.c ctl/heap/chunks.c ctl/base/addr_index.c */
-/* LINK: ctl/base/ids.c ctl/base/text.c */
+/* LINK: ctl/heap/dominators.c ctl/heap/shared.c ctl/heap/chunks.c */
+/* LINK: ctl/base/addr_index.c ctl/base/ids.c ctl/base/text.c */
 /*
  * Heaps of random blocks that point to each other: what roots retain is what cannot be reached
  * without them; and blocks of each kind, one by one.
@@ -134,6 +134,60 @@ static int retains(const struct made *m, int root)
 	return nr;
 }
 
+/*
+ * Which roots of this tier lead to a block, by the definition: not through what a better one leads
+ * to.
+ */
+static __u32 sharers(const struct made *m, int tier, int to)
+{
+	bool before[MOST] = { false }, seen[MOST];
+	__u32 roots = 0;
+
+	reach_without(m, -1, tier - 1, before);
+	for (int r = 0; r < m->roots; r++) {
+		if ((int)m->tier[r] != tier)
+			continue;
+		memcpy(seen, before, sizeof(seen));
+		for (int w = 0; w < m->nr; w++)
+			if (m->root[r][w])
+				reach(m, w, seen);
+		roots |= (__u32)(seen[to] && !before[to]) << r;
+	}
+	return roots;
+}
+
+static int all_shared;
+
+static bool is_shared_right(const struct made *m, struct graph *g, const __u32 *top)
+{
+	struct graph_shared *shared;
+	__u32 nr, *of, got;
+	__u64 bytes[MOST] = { 0 };
+	bool good = !graph_find_shared(g, top, 0, &shared, &nr, &of);
+
+	for (__u32 v = 1; good && v < g->nr; v++) {
+		if (g->node[v] >= g->nr_chunks || g->node[top[v]] >= g->nr_chunks)
+			continue;
+		good = of[top[v]] < nr;
+		if (good)
+			bytes[of[top[v]]] += g->chunks[g->node[v]].size;
+		if (!good || top[v] != v)
+			continue;
+		got = 0;
+		for (__u32 k = 0; k < shared[of[v]].nr; k++)
+			got |= 1U << shared[of[v]].roots[k];
+		good = got == sharers(m, (int)graph_tier_of(g, v), (int)g->node[v]) &&
+		       !shared[of[v]].more;
+		all_shared++;
+	}
+	for (__u32 i = 0; good && i < nr; i++)
+		good = bytes[i] == shared[i].bytes &&
+		       (!i || shared[i].bytes <= shared[i - 1].bytes);
+	free(shared);
+	free(of);
+	return good;
+}
+
 static int add_edge(void *ctx, __u64 where, __u64 word, __u32 to)
 {
 	(void)word;
@@ -167,6 +221,7 @@ static bool is_right(const struct made *m)
 		good &= held[r] == retains(m, r);
 		all_held += held[r];
 	}
+	good &= is_shared_right(m, &g, top);
 	free(top);
 	graph_free(&g);
 	return good;
@@ -183,8 +238,10 @@ static void test_retained(void)
 		make(m);
 		wrong += !is_right(m);
 	}
-	is(wrong, 0, "what each root retains, by the definition, in all of %d heaps", ROUNDS);
-	ok(all_held > 2 * ROUNDS, "which is something (%d)", all_held);
+	is(wrong, 0, "what each root retains, and which share a block, by the definition, in all "
+	   "of %d heaps", ROUNDS);
+	ok(all_held > 2 * ROUNDS && all_shared > ROUNDS, "which is something (%d, %d)", all_held,
+	   all_shared);
 	free(m);
 }
 

@@ -35,6 +35,10 @@ compared() {
 	tests/unit/python_equal.py "$work/said" "$work/live" > "$work/lines" &&
 		tests/json-check "$work/live"
 	check $? "$1: JSON as it is described"
+	lines "$1"
+}
+# lines WHAT: each line of what was compared is a test
+lines() {
 	while read -r line; do
 		case $line in
 			'ok - '*) check 0 "$1: ${line#ok - }" ;;
@@ -69,7 +73,7 @@ if command -v gcore > "$work/page" && gcore -o "$work/gdb" "$case" > "$work/page
 	rm "$work/gdb.$case"
 fi
 # (of one in the middle: a stale word may lead to another)
-at=$(awk -F '\t' '$1 == "at" { printf "0x%x", $3 }' "$work/said")
+at=$(printf '0x%x' "$(sed -n 's/^at\t.*\t//p' "$work/said")")
 "$tool" heap "$case" -q --path "$at" > "$work/page" &&
 	grep -q '^module __main__, attribute `session_table`$' "$work/page" &&
 	grep -q "^  \['session 42'\] -> .*  list," "$work/page" &&
@@ -105,8 +109,11 @@ fi
 PYTHONMALLOC=malloc begin python3 -B tests/unit/python_cases.py
 ask live "$case" --max-pause 20000
 tests/unit/python_equal.py "$work/said" "$work/live" > "$work/lines"
-grep -q '^ok - tracked' "$work/lines" && grep -q '^ok - [0-9]* kinds' "$work/lines"
-check $? "without pymalloc the same objects are found"
+grep -q '^ok - tracked' "$work/lines" && grep -q '^ok - [0-9]* kinds' "$work/lines" &&
+	grep -q '^ok - nearly all blocks have a holder' "$work/lines"
+rc=$?
+[ $rc = 0 ] || sed 's/^/# /' "$work/lines"
+check $rc "without pymalloc the same objects are found, and are held"
 end
 PYTHONMALLOC=debug begin python3 -B tests/unit/python_cases.py
 ask live "$case" --max-pause 20000
@@ -114,6 +121,40 @@ tests/unit/python_equal.py "$work/said" "$work/live" > "$work/lines"
 grep -q '^ok - [0-9]* kinds' "$work/lines"
 check $? "with debug hooks the same objects are found"
 end
+# held PYTHON...: what python_holders.py says, and what is found
+held() {
+	local version
+
+	version=$("$@" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+	case $version in
+		2.* | 3.[0-6]) return ;;
+	esac
+	begin "$@" -B - < tests/unit/python_holders.py
+	ask live "$case" --max-pause 20000
+	tests/unit/python_held.py "$work/said" "$work/live" > "$work/lines"
+	lines "holders in Python $version"
+	if [ "$1" = python3 ]; then
+		"$tool" heap "$case" -q --path '__main__.Blob' > "$work/page" &&
+			"$tool" heap "$case" -q --retained --top 0 > "$work/page" &&
+			grep -q '^ .* variable `mine`: list$' "$work/page" &&
+			grep -q '^ .* variable `in_failed`: list$' "$work/page" &&
+			grep -q '  function worker (.*:[0-9]*), variable `local_work`$' "$work/page"
+		check $? "variables of functions and generators are named"
+	fi
+	end
+}
+held python3
+PYTHONMALLOC=debug held python3
+for python in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/python; do
+	if [ ! -x "$python" ]; then
+		continue
+	fi
+	begin "$python" -B tests/unit/python_cases.py
+	ask live "$case" --max-pause 20000
+	compared "Python $(sed -n 's/^version\t\(.*\)\t.*/\1/p' "$work/said") of pyenv"
+	end
+	held "$python"
+done
 for root in "$roots"/*/root; do
 	if [ "$(id -u)" != 0 ] || [ ! -x "$root/usr/bin/python3" ]; then
 		continue
@@ -122,5 +163,6 @@ for root in "$roots"/*/root; do
 	ask live "$case" --max-pause 20000
 	compared "Python $(sed -n 's/^version\t\(.*\)\t.*/\1/p' "$work/said")"
 	end
+	held chroot "$root" python3
 done
 checked
