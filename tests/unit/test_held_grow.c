@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* LINK: ctl/render/held_grow.c ctl/render/held_words.c ctl/base/json.c ctl/base/ids.c */
+/* LINK: ctl/render/held_grow.c ctl/leaks/held_words.c ctl/base/json.c ctl/base/ids.c */
 /* LINK: ctl/base/text.c */
 /* Rows of two looks at a heap: what is the same holder has the same name. */
 #include <string.h>
