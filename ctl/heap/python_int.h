@@ -144,7 +144,7 @@ int python_see_blocks(struct python *py, struct graph *g);
 /* Its type, if the block is an object in use; and where it begins. */
 const struct python_type *python_block(const struct python *py, __u32 block, __u64 *addr);
 
-/* ---- python_parts.c ---- */
+/* ---- python_add.c ---- */
 
 /*
  * The block with @addr in it, as a part of @owner, if it is nothing else yet; or GRAPH_NONE.

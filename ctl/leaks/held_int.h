@@ -10,6 +10,7 @@
  *	held_frames.c	frames of the threads' stacks
  *	held_names.c	classes and symbols that first words point to
  *	held_python.c	the interpreter of Python, if there is one
+ *	held_tree.c	nodes of what is shown
  *	held_words.c	holders, as text
  *	objects.c	mapped files, and their symbols
  */
@@ -201,6 +202,16 @@ struct find {
 	struct ids name_ids;
 };
 
+/* ---- held_tree.c ---- */
+
+/* The node that is equal to this one, or a new one.  -ENOMEM */
+__s64 held_get_node(struct find *f, const struct held_node *key);
+/*
+ * The node of a block of this kind below @parent's.  A list is no deeper than one: what has its
+ * own kind above it counts there.  A part is below what it is of: of another it is another kind.
+ * Where there is no room for one, @parent.  -ENOMEM
+ */
+__s64 held_node_below(struct find *f, __u32 parent, __u32 kind, __u32 attribute, bool is_part);
 /* The node of a new holder, which is @f's then; -ENOMEM */
 __s64 held_add_holder(struct find *f, const struct holder *h);
 void holder_free(struct holder *h);
