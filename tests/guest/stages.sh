@@ -270,8 +270,8 @@ begin_commit() {
 	echo 90 > /proc/sys/vm/overcommit_ratio
 	most=$(awk '/^CommitLimit/ { print int($2 / 1024) }' /proc/meminfo)
 	now=$(awk '/^Committed_AS/ { print int($2 / 1024) }' /proc/meminfo)
-	# (above two thirds, and with room for what a test itself forks)
-	scene ./wl_scenes promise $((most * 75 / 100 - now))
+	# (just above two thirds: what a test itself forks needs the rest)
+	scene ./wl_scenes promise $((most * 69 / 100 - now))
 	echo 2 > /proc/sys/vm/overcommit_memory
 	at="[0-9.]+ MiB of the commit limit of [0-9.]+ MiB.*wl_scenes \($pid\) has most"
 	first=$at
