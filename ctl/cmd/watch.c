@@ -387,8 +387,8 @@ static int check_rss(const struct cmd *cmd, const struct opts *o)
 	if (!o->retained)
 		return 0;
 	if (!o->pids.nr)
-		return usage_error(cmd->name, "--retained stops and reads processes: name them with "
-				   "-p PID");
+		return usage_error(cmd->name, "--retained stops and reads processes: name them "
+				   "with -p PID");
 	if (o->by == BY_MAPPING)
 		return usage_error(cmd->name, "--retained and --by mapping exclude each other");
 	return 0;

@@ -22,7 +22,8 @@
 /* LINK: ctl/render/massif.c ctl/render/memory.c ctl/render/perf.c ctl/render/pprof.c */
 /* LINK: ctl/render/render.c ctl/render/speedscope.c ctl/render/stacks.c ctl/render/summary.c */
 /* LINK: ctl/render/table.c ctl/render/words.c ctl/report/cut.c ctl/report/group.c */
-/* LINK: ctl/report/held.c ctl/report/leaks.c ctl/report/live_series.c ctl/report/mapped.c ctl/report/merge.c */
+/* LINK: ctl/report/held.c ctl/report/leaks.c ctl/report/live_series.c ctl/report/mapped.c */
+/* LINK: ctl/report/merge.c */
 /* LINK: ctl/report/order.c ctl/report/select.c ctl/render/functions.c ctl/base/opt_value.c */
 /* LINK: ctl/report/peak.c */
 /* LINK: ctl/report/past.c ctl/report/report.c ctl/report/row.c ctl/report/stack.c */

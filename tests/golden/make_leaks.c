@@ -511,7 +511,7 @@ static void held(const char *kind, const char *holder, u32 nr, const u64 *addr)
 	put(r);
 }
 
-/* --retained: of one stack all have one kind and holder, of another many, of a third none is known */
+/* --retained: of one stack many kinds and holders, of another nothing is known */
 static void scene_held(const char *dir)
 {
 	static const char *const kinds[] = {

@@ -23,7 +23,8 @@
 /* LINK: ctl/base/csv.c */
 /* LINK: ctl/render/summary.c ctl/render/table.c ctl/render/words.c ctl/report/cut.c */
 /* LINK: ctl/report/block.c ctl/report/diff.c */
-/* LINK: ctl/report/group.c ctl/report/held.c ctl/report/leaks.c ctl/report/live_series.c ctl/report/mapped.c */
+/* LINK: ctl/report/group.c ctl/report/held.c ctl/report/leaks.c ctl/report/live_series.c */
+/* LINK: ctl/report/mapped.c */
 /* LINK: ctl/report/merge.c ctl/report/pages.c */
 /* LINK: ctl/report/order.c ctl/report/past.c ctl/report/report.c ctl/report/row.c */
 /* LINK: ctl/report/peak.c */

@@ -126,7 +126,8 @@ for line in open(sys.argv[2]):
     nr, size = int(nr), int(size)
     g = got.get(name, [0, 0, set()])
     want = nr * sizes[cache] if not size and cache in sizes else g[1] if size < 0 else size
-    ok = g[0] == nr and (not nr or fits(g, nr, want)) and (nr or not g[1]) and (cache == "-" or g[2] == {cache} or not nr)
+    ok = g[0] == nr and (fits(g, nr, want) if nr else not g[1]) and (
+        cache == "-" or g[2] == {cache} or not nr)
     print("ok" if ok else "not-ok", name, g, nr, want, cache)
 END
 

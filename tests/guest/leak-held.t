@@ -53,7 +53,8 @@ held take_typed "25 2400 points to session_operations, held by $(global typed)"
 held take_lost "10 1520 152 bytes, held by nothing: unreachable"
 held take_local "20 2080 104 bytes, held by stack of thread $pid: main in wl_held"
 held take_cache "4000 4000000 1000 bytes, held by $(global cache)"
-memtap leaks -p $pid --retained --max-pause 20000 --older 0 1 2 -o "$T/report" > "$T/out" 2> "$T/err"
+memtap leaks -p $pid --retained --max-pause 20000 --older 0 1 2 -o "$T/report" \
+	> "$T/out" 2> "$T/err"
 diag "$(tail -n 3 "$T/err")"
 like "$(cat "$T/report")" 'stopped for' "a report at an interval looks anew"
 finish

@@ -9,7 +9,8 @@
 /* LINK: ctl/render/verdict.c */
 /* LINK: ctl/render/leaks_footer.c ctl/render/memory.c ctl/render/stacks.c ctl/render/summary.c */
 /* LINK: ctl/render/words.c ctl/report/block.c ctl/report/cut.c ctl/report/diff.c */
-/* LINK: ctl/report/group.c ctl/report/held.c ctl/report/leaks.c ctl/report/live_series.c ctl/report/mapped.c */
+/* LINK: ctl/report/group.c ctl/report/held.c ctl/report/leaks.c ctl/report/live_series.c */
+/* LINK: ctl/report/mapped.c */
 /* LINK: ctl/report/merge.c */
 /* LINK: ctl/report/pages.c ctl/report/order.c ctl/report/past.c ctl/report/report.c */
 /* LINK: ctl/report/peak.c */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* LINK: ctl/heap/python_layout.c ctl/heap/python_pools.c ctl/heap/python_gc.c */
 /* LINK: ctl/heap/python_type.c ctl/heap/python_objects.c */
-/* LINK: ctl/heap/python_add.c ctl/heap/python_parts.c ctl/heap/python_modules.c ctl/heap/python_frames.c */
+/* LINK: ctl/heap/python_add.c ctl/heap/python_parts.c ctl/heap/python_modules.c */
+/* LINK: ctl/heap/python_frames.c */
 /* LINK: ctl/heap/python_slot.c ctl/heap/graph.c ctl/heap/path.c */
 /* LINK: ctl/heap/kinds.c ctl/heap/looks.c ctl/heap/dominators.c ctl/heap/chunks.c */
 /* LINK: ctl/base/addr_index.c ctl/base/ids.c ctl/base/text.c */
