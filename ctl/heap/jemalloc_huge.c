@@ -142,7 +142,7 @@ struct tree {
 /* All nodes, from left to right; @take: into .extents. */
 static int walk_tree(struct jo *j, struct tree *t, bool take)
 {
-	__u64 stack[MOST_DEEP], node[NODE_WORDS], at = t->root, last = 0;
+	__u64 stack[MOST_DEEP] = { 0 }, node[NODE_WORDS], at = t->root, last = 0;
 	struct jo_extent e;
 	size_t deep = 0;
 	int err = 0;

@@ -397,7 +397,7 @@ static bool read_top(struct python *py, const struct python_frame *frame, __u64 
 	const struct frame_form *f = form_of(py);
 	__u64 word;
 
-	if (!python_word(py, frame->start + FRAME_STACK, &word))
+	if (!f || !python_word(py, frame->start + FRAME_STACK, &word))
 		return false;
 	*top = f->values == FRAME_STACK + WORD ? frame->values + (__u32)word * WORD : word & ~7ULL;
 	return true;
@@ -411,6 +411,8 @@ bool python_frame_rests(struct python *py, const struct python_type *t, __u64 ad
 	unsigned char runs = 0;
 	__u64 values, word;
 
+	if (!f)
+		return false;
 	if (t->rule != RULE_FRAME) {
 		if ((t->rule == RULE_GENERATOR && !is_suspended(py, frame)) ||
 		    !read_top(py, frame, top))
