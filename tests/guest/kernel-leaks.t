@@ -108,9 +108,12 @@ blind = any(r["event"] == "percpu" and r["kernel"][-1].get("name") == "pcpu_allo
 # do not: what is told is no less than was asked for, and no more than the slab takes.
 debug = os.path.exists("/sys/kernel/debug/kmemleak")
 def fits(g, nr, want):
-    if g[1] == want or not debug or len(g[2]) != 1 or g[1] % nr:
+    if g[1] == want or len(g[2]) != 1 or g[1] % nr:
         return g[1] == want
     most = sizes.get(next(iter(g[2])), 0)
+    # (with SLAB an object of kmalloc-96 takes 128)
+    if not debug:
+        return g[1] == nr * most
     asked = min(want // nr, asked_for(next(iter(g[2])), want // nr))
     return asked <= g[1] // nr <= max(most, want // nr)
 def asked_for(cache, otherwise):
