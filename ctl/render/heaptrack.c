@@ -18,7 +18,8 @@
 #define VERSION		0x10300		/* of heaptrack, and of its files */
 #define FILE_VERSION	3
 #define NO_INFO		(~0ULL)
-#define MOST_CALLS	20000000ULL	/* lines for calls: more are left out, and told */
+
+__u64 heaptrack_most_calls = 20000000;
 
 struct amount {
 	__u64 nr, bytes;
@@ -44,7 +45,7 @@ struct track {
 	struct chain chain;
 	__u64 infos;			/* kinds of allocations so far */
 	__u64 open;			/* the last one that is freed by the next call */
-	__u64 calls, left_out;
+	__u64 calls, kept, left_out;	/* kept: of them, those of blocks at the peak and now */
 };
 
 /* ---- what calls refer to; numbers from 1 on, or -ENOMEM ---- */
@@ -224,10 +225,10 @@ static void put_call(struct track *t, char what, __u64 info)
 	fprintf(t->out, "%c %llx\n", what, (unsigned long long)info);
 }
 
-/* Each of so many has a line; those beyond MOST_CALLS are left out. */
+/* Each of so many has a line; those beyond heaptrack_most_calls are left out. */
 static __u64 limited(struct track *t, __u64 nr)
 {
-	const __u64 left = t->calls < MOST_CALLS ? MOST_CALLS - t->calls : 0;
+	const __u64 left = t->calls < heaptrack_most_calls ? heaptrack_most_calls - t->calls : 0;
 	const __u64 now = nr < left ? nr : left;
 
 	t->calls += now;
@@ -293,9 +294,29 @@ static void put_freed(struct track *t, const struct amount *a, __u32 trace)
 
 static void put_kept(struct track *t, const struct amount *a, __u32 trace, __u64 *first)
 {
-	t->calls += a->nr;
 	for (__u64 i = 0; i < a->nr; i++)
 		put_new(t, a, i, trace, first);
+}
+
+static __u64 least(__u64 a, __u64 b)
+{
+	return a < b ? a : b;
+}
+
+/* More blocks than there can be, of a damaged file. */
+#define MOST_KEPT	(64 * heaptrack_most_calls)
+
+static void limit_kept(struct track *t, struct amount *a)
+{
+	const __u64 left = t->kept < MOST_KEPT ? MOST_KEPT - t->kept : 0;
+	const __u64 nr = least(a->nr, left);
+
+	if (nr < a->nr) {
+		t->left_out += a->nr - nr;
+		*a = (struct amount){ nr, a->bytes / a->nr * nr };
+	}
+	t->kept += nr;
+	t->calls += nr;
 }
 
 /* What each block was, whose sums alone are known. */
@@ -305,11 +326,6 @@ struct parts {
 	struct amount freed;		/* neither, nor is it temporary */
 	__u64 first;			/* number of the peak's */
 };
-
-static __u64 least(__u64 a, __u64 b)
-{
-	return a < b ? a : b;
-}
 
 static __u64 less(__u64 a, __u64 b)
 {
@@ -366,8 +382,11 @@ static int put_calls(struct track *t)
 
 	if (!p)
 		return -ENOMEM;
-	for (__u32 i = 0; i < nr; i++)
+	for (__u32 i = 0; i < nr; i++) {
+		limit_kept(t, &t->traces[i].peak);
+		limit_kept(t, &t->traces[i].live);
 		divide(&t->traces[i], &p[i]);
+	}
 	put_time(t, 0);
 	for (__u32 i = 0; i < nr; i++)
 		put_temporary(t, &t->traces[i], i + 1);

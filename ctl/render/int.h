@@ -40,6 +40,8 @@ int render_massif(const struct view *v, FILE *out);
 int render_speedscope(const struct view *v, FILE *out);
 int render_callgrind(const struct view *v, FILE *out);
 int render_xml(const struct view *v, FILE *out);
+/* Lines for calls in a file: more are left out, and told.  Tests want less. */
+extern __u64 heaptrack_most_calls;
 int render_heaptrack(const struct view *v, FILE *out);
 int render_perf_data(const struct view *v, FILE *out);
 

@@ -136,7 +136,7 @@ void find_shmem(struct triage *t)
 /* What users' growth brings with it (page tables) is not the kernel's. */
 __s64 kernel_growth(const struct triage *t)
 {
-	static const enum machine_kind kinds[] = {
+	static const int kinds[] = {
 		KIND_SLAB_UNRECLAIM, KIND_STACKS, KIND_PERCPU, KIND_VMALLOC, KIND_UNACCOUNTED,
 		KIND_PAGE_TABLES,
 	};
@@ -151,9 +151,16 @@ __s64 kernel_growth(const struct triage *t)
 
 static __s64 kernel_holds(const struct machine_account *a)
 {
-	return a->bytes[KIND_SLAB_UNRECLAIM] + a->bytes[KIND_STACKS] + a->bytes[KIND_PERCPU] +
-	       a->bytes[KIND_VMALLOC] + a->bytes[KIND_PAGE_TABLES] +
-	       a->bytes[KIND_UNACCOUNTED];
+	static const enum machine_kind kinds[] = {
+		KIND_SLAB_UNRECLAIM, KIND_STACKS, KIND_PERCPU, KIND_VMALLOC, KIND_PAGE_TABLES,
+		KIND_UNACCOUNTED,
+	};
+	__u64 sum = 0;
+
+	/* (of a damaged history they may be anything) */
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		sum += (__u64)a->bytes[kinds[i]];
+	return (__s64)sum;
 }
 
 void find_kernel_growth(struct triage *t)
@@ -170,7 +177,7 @@ void find_kernel_growth(struct triage *t)
 			   text_bytes(grew, f->grew, false), t->seconds,
 			   text_bytes(has, holds, false), kernel_most(t, most, sizeof(most)),
 			   growth_end(t, f->grew, end, sizeof(end)));
-	} else if (holds * 10 > total * 4) {
+	} else if ((double)holds * 10 > (double)total * 4) {
 		f = found_new(t, FOUND_KERNEL_HOLDS, 45);
 		found_seen(f, "the kernel's own memory is %s, %.0f %% of all, and does not "
 			   "grow now", text_bytes(has, holds, false),

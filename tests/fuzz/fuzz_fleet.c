@@ -98,7 +98,7 @@ static struct fleet *fleet_of(const struct snap *s, bool names, u64 max_mem)
 	const struct fleet_opts o = { names, max_mem, owned };
 	struct fleet *f = fleet_new(&o);
 	char why[FLEET_WHY] = "";
-	int err;
+	int err, again;
 
 	if (!f)
 		abort();
@@ -107,7 +107,9 @@ static struct fleet *fleet_of(const struct snap *s, bool names, u64 max_mem)
 		abort();
 	if ((err == -EINVAL || err == -ENOSPC) && !why[0])
 		abort();
-	if (!err && fleet_add(f, s, NULL, "b", 1, why) != -EEXIST)
+	/* (two of its own events may have one name and other units) */
+	again = err ? -EEXIST : fleet_add(f, s, NULL, "b", 1, why);
+	if (again != -EEXIST && (again != -EINVAL || !why[0]))
 		abort();
 	if (!err)
 		return f;

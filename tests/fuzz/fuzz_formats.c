@@ -40,6 +40,7 @@
 #include <stdlib.h>
 
 #include "render/annotate.h"
+#include "render/int.h"
 #include "render/render.h"
 #include "snap_bytes.h"
 
@@ -146,6 +147,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!bytes || snap_decode(bytes, len, &s, err))
 		return 0;
+	heaptrack_most_calls = 20000;
 	render_all(s, data);
 	snap_free(s);
 	return 0;

@@ -51,6 +51,7 @@ begin() {
 	memtap leaks -k "$@" > "$T/out" 2> "$T/err" &
 	pid=$!
 	attached "$@"
+	ready $pid
 }
 end() {
 	kill -INT $pid
