@@ -24,7 +24,8 @@ stopped() {
 	wait $pid
 	is $? 0 "a tool that stood still: the program ended meanwhile"
 	written=$(grep -c args_call "$T/got")
-	seen=$(sed -n 's/.*: \([0-9,]*\) events\{0,1\} w[a-z]* not filtered.*/\1/p' "$T/err" | tr -d ,)
+	seen=$(sed -n 's/.*: \([0-9,]*\) events\{0,1\} w[a-z]* not filtered.*/\1/p' "$T/err" |
+		tr -d ,)
 	lost=$(sed -n 's/.* lost: \([0-9,]*\) ring-full$/\1/p' "$T/err" | tr -d ,)
 	is "$seen" 14000 "each call is seen"
 	cmp_ok "${lost:-0}" -gt 0 "some are lost"

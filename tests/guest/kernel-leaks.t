@@ -449,7 +449,8 @@ wait $only
 like "$(cat "$T/only")" 'kleak was unloaded: only its earlier allocations are shown' \
 	"--module: it is not there any more"
 run memtap report "$T/rec" --older 0 --top 0
-asked "its objects are there" like "$out" $'^\t(9600|12800) bytes in 100 objects of [^ ]+ from stack$'
+asked "its objects are there" \
+	like "$out" $'^\t(9600|12800) bytes in 100 objects of [^ ]+ from stack$'
 like "$out" $'^\t\tkl_small\\+0x[0-9a-f]+ \\[kleak\\]$' "with its functions' names"
 like "$out" $'^\t\tkl_page\\+0x[0-9a-f]+ \\[kleak\\]$' "those of who asked for pages, too"
 unlike "$out" $'^\t\t(\\[kernel\\]|\\[unknown\\])' "no frame is without a name"
