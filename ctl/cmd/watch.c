@@ -394,6 +394,26 @@ static int check_rss(const struct cmd *cmd, const struct opts *o)
 	return 0;
 }
 
+static int check_by(const struct cmd *cmd, const struct question *q, const struct opts *o)
+{
+	if (q->show == SHOW_BESIDE && (o->by == BY_PROGRAM || o->by == BY_FILE ||
+				       o->by == BY_MAPPING))
+		return usage_error(cmd->name, "--by: process, thread, comm, cgroup, container or "
+				   "none");
+	if (q->show == SHOW_DIST && (o->by == BY_PROGRAM || o->by == BY_CGROUP ||
+				     o->by == BY_CONTAINER))
+		return usage_error(cmd->name, "--by: process, thread, comm, none, or an argument's "
+				   "name");
+	if (q->show == SHOW_DIST && o->folded)
+		return usage_error(cmd->name, "--folded needs stacks; --flame shows values, too");
+	if ((o->by == BY_FILE || o->by == BY_MAPPING) && q->ask->leaks)
+		return usage_error(cmd->name, "--by file and mapping: live blocks have neither");
+	if ((o->by == BY_FILE || o->by == BY_MAPPING) && o->addresses)
+		return usage_error(cmd->name, "--by file or mapping and --addresses exclude each "
+				   "other");
+	return 0;
+}
+
 static int check(const struct cmd *cmd, const struct question *q, const struct opts *o)
 {
 	const bool fixed = q->ask->events[0] || q->ask->picks;
@@ -426,21 +446,9 @@ static int check(const struct cmd *cmd, const struct question *q, const struct o
 				   "EVENT` does", o->args.at[0], cmd->name);
 	if (!fixed && !q->ask->all_events && !o->args.nr)
 		return usage_error(cmd->name, "name an event to count");
-	if (q->show == SHOW_BESIDE && (o->by == BY_PROGRAM || o->by == BY_FILE ||
-				       o->by == BY_MAPPING))
-		return usage_error(cmd->name, "--by: process, thread, comm, cgroup, container or "
-				   "none");
-	if (q->show == SHOW_DIST && (o->by == BY_PROGRAM || o->by == BY_CGROUP ||
-				     o->by == BY_CONTAINER))
-		return usage_error(cmd->name, "--by: process, thread, comm, none, or an argument's "
-				   "name");
-	if (q->show == SHOW_DIST && o->folded)
-		return usage_error(cmd->name, "--folded needs stacks; --flame shows values, too");
-	if ((o->by == BY_FILE || o->by == BY_MAPPING) && q->ask->leaks)
-		return usage_error(cmd->name, "--by file and mapping: live blocks have neither");
-	if ((o->by == BY_FILE || o->by == BY_MAPPING) && o->addresses)
-		return usage_error(cmd->name, "--by file or mapping and --addresses exclude each "
-				   "other");
+	ret = check_by(cmd, q, o);
+	if (ret)
+		return ret;
 	if (o->string_size && (o->string_size < MEMTAP_SHORT_TEXT ||
 			       o->string_size > MEMTAP_LONG_TEXT))
 		return usage_error(cmd->name, "--string-size: %u to %u bytes", MEMTAP_SHORT_TEXT,

@@ -359,14 +359,17 @@ static int put_ooms(struct writer *w, const struct snap *s, const struct save_mo
 	return err;
 }
 
-/* ---- kinds of blocks ---- */
+/* ---- kinds of blocks; or what they are, and what holds them ---- */
 
 #define REACH_MAX	1024	/* addresses in a record */
 
+/* (of kinds .held is 0, and the other way round) */
 static int cmp_reach(const void *a, const void *b)
 {
 	const struct snap_reach *x = a, *y = b;
 
+	if (x->held != y->held)
+		return x->held < y->held ? -1 : 1;
 	if (x->space != y->space)
 		return x->space < y->space ? -1 : 1;
 	if (x->kind != y->kind)
@@ -374,108 +377,71 @@ static int cmp_reach(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-static int put_reach(struct writer *w, const struct snap_reach *r, __u32 nr)
+static bool is_one_record(const struct snap_reach *a, const struct snap_reach *b)
 {
-	const size_t len = sizeof(struct memtap_rec_reach) + nr * sizeof(__u64);
-	struct memtap_rec_reach *rec = malloc(len);
+	return a->held == b->held && a->space == b->space && a->kind == b->kind;
+}
+
+/* @of: of .held; or NULL: kinds */
+static int put_reach(struct writer *w, const struct snap_held *of, const struct snap_reach *r,
+		     __u32 nr)
+{
+	const size_t head = of ? sizeof(struct memtap_rec_held) : sizeof(struct memtap_rec_reach);
+	const size_t len = head + nr * sizeof(__u64);
+	void *rec = calloc(1, len);
+	struct memtap_rec_reach *kind = rec;
+	struct memtap_rec_held *held = rec;
+	__u64 *addr;
 
 	if (!rec)
 		return -ENOMEM;
-	wire_begin(rec, len, MEMTAP_REC_REACH, len);
-	rec->space = r->space;
-	rec->kind = r->kind;
-	rec->nr = nr;
+	wire_begin(rec, len, of ? MEMTAP_REC_HELD : MEMTAP_REC_REACH, len);
+	if (of) {
+		held->space = r->space;
+		held->nr = nr;
+		strcpy(held->kind, of->kind);
+		strcpy(held->holder, of->holder);
+		addr = held->addr;
+	} else {
+		kind->space = r->space;
+		kind->kind = r->kind;
+		kind->nr = nr;
+		addr = kind->addr;
+	}
 	for (__u32 i = 0; i < nr; i++)
-		rec->addr[i] = r[i].addr;
-	wire_sum_add(&w->sum, &rec->rec);
+		addr[i] = r[i].addr;
+	wire_sum_add(&w->sum, rec);
 	fwrite(rec, 1, len, w->f);
 	free(rec);
 	return 0;
 }
 
-static int put_kinds(struct writer *w, const struct snap *s)
+/* @held: what holds them, else kinds */
+static int put_reaches(struct writer *w, const struct snap *s, bool held)
 {
 	struct snap_walk walk = { .snap = s };
 	struct snap_reach *all;
 	size_t nr = 0, next;
 	int err = 0;
 
-	if (!s->kinds)
+	if (held ? !s->held : !s->kinds)
 		return 0;
 	all = malloc((s->nr_blocks + 1) * sizeof(*all));
 	if (!all)
 		return -ENOMEM;
 	while (snap_next_block(&walk))
-		if (walk.kind != LEAK_UNKNOWN)
-			all[nr++] = (struct snap_reach){ walk.block->addr, walk.block->space,
-							 walk.kind, 0, 0 };
+		if (held ? walk.held != 0 : walk.kind != LEAK_UNKNOWN)
+			all[nr++] = (struct snap_reach){ .addr = walk.block->addr,
+							 .space = walk.block->space,
+							 .kind = held ? 0 : walk.kind,
+							 .held = held ? walk.held : 0 };
 	if (nr)
 		qsort(all, nr, sizeof(*all), cmp_reach);
 	for (size_t i = 0; !err && i < nr; i = next) {
 		for (next = i + 1; next < nr && next - i < REACH_MAX; next++)
-			if (all[next].space != all[i].space || all[next].kind != all[i].kind)
+			if (!is_one_record(&all[next], &all[i]))
 				break;
-		err = put_reach(w, &all[i], next - i);
-	}
-	free(all);
-	return err;
-}
-
-/* ---- what they are, and what holds them ---- */
-
-static int cmp_held(const void *a, const void *b)
-{
-	const struct snap_reach *x = a, *y = b;
-
-	if (x->held != y->held)
-		return x->held < y->held ? -1 : 1;
-	return cmp_reach(a, b);
-}
-
-static int put_held(struct writer *w, const struct snap_held *of, const struct snap_reach *r,
-		    __u32 nr)
-{
-	const size_t len = sizeof(struct memtap_rec_held) + nr * sizeof(__u64);
-	struct memtap_rec_held *rec = calloc(1, len);
-
-	if (!rec)
-		return -ENOMEM;
-	wire_begin(rec, len, MEMTAP_REC_HELD, len);
-	rec->space = r->space;
-	rec->nr = nr;
-	strcpy(rec->kind, of->kind);
-	strcpy(rec->holder, of->holder);
-	for (__u32 i = 0; i < nr; i++)
-		rec->addr[i] = r[i].addr;
-	wire_sum_add(&w->sum, &rec->rec);
-	fwrite(rec, 1, len, w->f);
-	free(rec);
-	return 0;
-}
-
-static int put_helds(struct writer *w, const struct snap *s)
-{
-	struct snap_walk walk = { .snap = s };
-	struct snap_reach *all;
-	size_t nr = 0, next;
-	int err = 0;
-
-	if (!s->held)
-		return 0;
-	all = malloc((s->nr_blocks + 1) * sizeof(*all));
-	if (!all)
-		return -ENOMEM;
-	while (snap_next_block(&walk))
-		if (walk.held)
-			all[nr++] = (struct snap_reach){ walk.block->addr, walk.block->space, 0, 0,
-							 walk.held };
-	if (nr)
-		qsort(all, nr, sizeof(*all), cmp_held);
-	for (size_t i = 0; !err && i < nr; i = next) {
-		for (next = i + 1; next < nr && next - i < REACH_MAX; next++)
-			if (all[next].space != all[i].space || all[next].held != all[i].held)
-				break;
-		err = put_held(w, &s->helds[all[i].held - 1], &all[i], next - i);
+		err = put_reach(w, held ? &s->helds[all[i].held - 1] : NULL, &all[i], next - i);
 	}
 	free(all);
 	return err;
@@ -633,9 +599,9 @@ static int put_names(FILE *f, const struct snap *s, struct sym *sym,
 	if (!err)
 		err = put_ooms(&w, s, more, sym);
 	if (!err)
-		err = put_kinds(&w, s);
+		err = put_reaches(&w, s, false);
 	if (!err)
-		err = put_helds(&w, s);
+		err = put_reaches(&w, s, true);
 	if (!err)
 		err = put_spans(&w, s, more->spans);
 	if (!err)

@@ -350,27 +350,42 @@ static enum rss_for map_is_for(const struct rss_map *m)
 	return m->kind == MEMTAP_FILE_STACK ? RSS_FOR_STACK : RSS_FOR_OTHER;
 }
 
-const struct rss_part *rss_process_part(const struct rss_process *p, __u64 page, __u64 *end)
+/* Each of @nr sorted things of @size bytes begins with where it starts and ends. */
+static const void *find_range(const void *ranges, size_t nr, size_t size, __u64 page, __u64 *end)
 {
-	size_t low = 0, high = p->nr_parts, at;
+	const struct { __u64 start, end; } *r;
+	size_t low = 0, high = nr;
 
 	while (low < high) {
-		at = low + (high - low) / 2;
-		if (p->parts[at].end <= page)
+		const size_t at = low + (high - low) / 2;
+
+		r = (const void *)((const char *)ranges + at * size);
+		if (r->end <= page)
 			low = at + 1;
 		else
 			high = at;
 	}
-	if (low == p->nr_parts)
+	if (low == nr)
 		return NULL;
-	if (p->parts[low].start > page) {
-		if (*end > p->parts[low].start)
-			*end = p->parts[low].start;
+	r = (const void *)((const char *)ranges + low * size);
+	if (r->start > page) {
+		if (*end > r->start)
+			*end = r->start;
 		return NULL;
 	}
-	if (*end > p->parts[low].end)
-		*end = p->parts[low].end;
-	return &p->parts[low];
+	if (*end > r->end)
+		*end = r->end;
+	return r;
+}
+
+const struct rss_part *rss_process_part(const struct rss_process *p, __u64 page, __u64 *end)
+{
+	return find_range(p->parts, p->nr_parts, sizeof(*p->parts), page, end);
+}
+
+const struct rss_named *rss_process_named(const struct rss_process *p, __u64 page, __u64 *end)
+{
+	return find_range(p->named, p->nr_named, sizeof(*p->named), page, end);
 }
 
 void rss_process_for(const struct rss_process *p, struct rss_anon *to)
@@ -393,28 +408,4 @@ void rss_process_for(const struct rss_process *p, struct rss_anon *to)
 	}
 	for (int i = 0; i < NR_RSS_FOR; i++)
 		to->things[i] += p->things[i];
-}
-
-const struct rss_named *rss_process_named(const struct rss_process *p, __u64 page, __u64 *end)
-{
-	size_t low = 0, high = p->nr_named;
-
-	while (low < high) {
-		const size_t at = low + (high - low) / 2;
-
-		if (p->named[at].page + p->named[at].nr <= page)
-			low = at + 1;
-		else
-			high = at;
-	}
-	if (low == p->nr_named)
-		return NULL;
-	if (p->named[low].page > page) {
-		if (*end > p->named[low].page)
-			*end = p->named[low].page;
-		return NULL;
-	}
-	if (*end > p->named[low].page + p->named[low].nr)
-		*end = p->named[low].page + p->named[low].nr;
-	return &p->named[low];
 }

@@ -63,7 +63,7 @@ struct rss_part {
 
 /* What is in pages side by side: see names of a process. */
 struct rss_named {
-	__u64 page, nr;
+	__u64 start, end;		/* pages */
 	__u32 name;
 };
 

@@ -113,15 +113,15 @@ static int add_pages(struct namer *n, __u64 page, __u64 nr, __u32 name)
 	struct rss_process *p = n->p;
 	struct rss_named *last = p->nr_named ? &p->named[p->nr_named - 1] : NULL, *more;
 
-	if (last && last->name == name && last->page + last->nr == page) {
-		last->nr += nr;
+	if (last && last->name == name && last->end == page) {
+		last->end += nr;
 		return 0;
 	}
 	more = ids_grow(p->named, p->nr_named, &n->room_named, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	p->named = more;
-	more[p->nr_named++] = (struct rss_named){ page, nr, name };
+	more[p->nr_named++] = (struct rss_named){ page, page + nr, name };
 	return 0;
 }
 
