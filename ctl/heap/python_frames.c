@@ -173,6 +173,7 @@ int python_add_frame(struct python *py, const struct python_frame *frame)
 static int walk_chunk(struct python *py, __u64 at, __u64 end)
 {
 	const struct frame_form *f = form_of(py);
+	struct python_frame frame;
 	__u32 variables, stack;
 	__u64 code, next;
 	int err = 0;
@@ -186,8 +187,8 @@ static int walk_chunk(struct python *py, __u64 at, __u64 end)
 		next = at + f->values + (variables + (__u64)stack) * WORD;
 		if (next > end)
 			break;
-		err = python_add_frame(py, &(struct python_frame){ at, at + f->values, next,
-								   code });
+		frame = (struct python_frame){ at, at + f->values, next, code };
+		err = python_add_frame(py, &frame);
 		at = next;
 	}
 	if (!err && at < end)

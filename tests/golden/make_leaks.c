@@ -499,7 +499,7 @@ static void end_with_kinds(void)
 	finish();
 }
 
-static void held(const char *kind, const char *holder, u32 nr, const u64 *addr)
+static void held(const char *kind, const char *holder, u32 nr, const __u64 *addr)
 {
 	struct memtap_rec_held *r = record(MEMTAP_REC_HELD, sizeof(*r) + nr * 8);
 

@@ -111,9 +111,23 @@ service=$!
 ok "the service begins anew" more 3
 is "$(recorded "$from" "$waits")" $((first + second + third)) "and tells nothing again"
 
-# --- a stall is an event of the time line
+# --- a stall is an event of the time line: many wait at the same time, in whole samples
+many_reclaim() {
+	local i
+
+	for i in 0 1 2 3 4 5 6 7; do
+		(echo "$BASHPID" > $root/waits/cgroup.procs &&
+			exec dd if="$T/file" of=/dev/null bs=1M skip=$((8 * i)) count=8 status=none) &
+	done
+	wait $(jobs -p | grep -vx $service)
+}
 stalled() {
-	reclaims
+	local from
+
+	from=$(samples)
+	until at_least $((from + 2)); do
+		many_reclaim
+	done
 	memtap report --history --dir "$dir" --json > "$T/json" 2> /dev/null &&
 		grep -q '"stall": *true' "$T/json"
 }
@@ -125,7 +139,7 @@ waits = [w for e in events if e["stall"] for w in e.get("recorded", {}).get("wai
 assert [w for w in waits if w["event"] == "memcg-reclaim"], events
 ' "$T/json"
 run memtap report --history --dir "$dir"
-like "$out" '  tasks waited for memory: memcg-reclaim .* longest in all cat \([0-9]+\) ' \
+like "$out" '  tasks waited for memory: memcg-reclaim .* longest in all (cat|dd) \([0-9]+\) ' \
 	"in the table, too"
 ok "the page" memtap report --history --dir "$dir" --page "$T/page.html"
 like "$(grep -o 'waits     memcg-reclaim [0-9,]* time' "$T/page.html" | head -n 1)" memcg \
