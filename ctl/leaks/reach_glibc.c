@@ -7,10 +7,13 @@
 #define WORD		sizeof(__u64)
 #define PIECE		(64UL << 10)
 #define PAGE		4096UL
-#define BINS		2048		/* bytes of the lists, and more */
-#define BEFORE		128		/* of the structure before them */
-#define LEAST_EMPTY	8		/* lists of 127 */
-#define LAST_TO_TOP	2032		/* bytes back from the last list, always empty */
+#define NR_LISTS	127
+#define LIST		(2 * WORD)
+#define LAST_LIST	((NR_LISTS - 1) * LIST)
+#define BEFORE		128		/* bytes of the structure before the first list */
+#define TO_TOP		16		/* bytes back from the first list */
+#define LEAST_EMPTY	8		/* lists */
+#define MOST_BAD	8		/* lists: one is just changed, or was written over */
 #define THREAD_SELF	2		/* word of a thread's block with its own address */
 #define THREAD_WORDS	256		/* of it, among which its stack's place is */
 #define THREAD_TO_END	8192UL		/* bytes from it to the end of the stack, and more */
@@ -38,45 +41,61 @@ static bool each_word(const struct reach_range *range, const struct reach_memory
 	return done;
 }
 
-struct bins {
-	__u64 first, last;
-	unsigned int empty;
+struct lists {
+	const struct reach_memory *m;
+	__u64 start, last;		/* of the range; the last list, if it was found */
 };
 
 /* An empty list points twice to where it would begin, were it a chunk. */
-static bool see_bin(__u64 addr, const __u64 *words, size_t nr, void *ctx)
+static bool is_empty(__u64 list, const __u64 *pair)
 {
-	struct bins *b = ctx;
+	return pair[0] == list - 2 * WORD && pair[1] == pair[0];
+}
 
-	if (nr < 2 || words[0] != addr - 2 * WORD || words[1] != words[0])
+/*
+ * The last list is always empty.  Python's table of free pools has empty lists of the same form,
+ * but fewer of them: therefore all lists before it are examined, too.  Since a few may be bad, one
+ * of the lists before it may be taken for it; the last one that may be it is right.
+ */
+static bool see_last(__u64 addr, const __u64 *words, size_t nr, void *ctx)
+{
+	struct lists *l = ctx;
+	const __u64 first = addr - LAST_LIST;
+	__u64 pairs[2 * NR_LISTS];
+	unsigned int empty = 0, bad = 0;
+
+	if (l->last && addr - l->last > LAST_LIST)
+		return true;
+	if (nr < 2 || !is_empty(addr, words) || addr - l->start < LAST_LIST ||
+	    l->m->read(l->m->ctx, first, pairs, sizeof(pairs)) != sizeof(pairs))
 		return false;
-	if (b->empty && addr - b->first > BINS) {
-		if (b->empty >= LEAST_EMPTY)
-			return true;
-		b->empty = 0;
+	for (size_t i = 0; i < NR_LISTS; i++) {
+		const __u64 *pair = pairs + 2 * i;
+
+		if (is_empty(first + i * LIST, pair))
+			empty++;
+		else
+			bad += !pair[0] || !pair[1] || pair[0] % LIST || pair[1] % LIST;
 	}
-	if (!b->empty++)
-		b->first = addr;
-	b->last = addr;
+	if (empty >= LEAST_EMPTY && bad <= MOST_BAD)
+		l->last = addr;
 	return false;
 }
 
 bool reach_find_bins(const struct reach_range *range, const struct reach_memory *m,
 		     struct reach_range *bins, __u64 *top)
 {
-	struct bins b = { 0 };
+	struct lists l = { .m = m, .start = range->start };
 
-	each_word(range, m, see_bin, &b);
-	if (b.empty < LEAST_EMPTY)
-		return false;
-	*bins = (struct reach_range){ b.last - BINS - BEFORE, b.first + BINS + BEFORE, true };
-	if (bins->start < range->start)
-		bins->start = range->start;
-	if (bins->end > range->end)
-		bins->end = range->end;
 	*top = 0;
-	if (b.last - range->start < LAST_TO_TOP ||
-	    m->read(m->ctx, b.last - LAST_TO_TOP, top, WORD) != WORD)
+	each_word(range, m, see_last, &l);
+	if (!l.last)
+		return false;
+	*bins = (struct reach_range){ l.last - LAST_LIST - BEFORE, l.last + LIST, true };
+	if (l.last - range->start < LAST_LIST + BEFORE)
+		bins->start = range->start;
+	if (l.last - range->start < LAST_LIST + TO_TOP ||
+	    m->read(m->ctx, l.last - LAST_LIST - TO_TOP, top, WORD) != WORD)
 		*top = 0;
 	return true;
 }

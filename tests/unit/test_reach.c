@@ -315,6 +315,9 @@ static void test_bins(void)
 
 	begin();
 	ok(!reach_find_bins(&range, &memory, &bins, &top), "no lists, no bins");
+	for (size_t i = 300; i < 300 + 128; i += 2)
+		data[i] = data[i + 1] = DATA + (i - 2) * 8;
+	ok(!reach_find_bins(&range, &memory, &bins, &top), "nor has Python's table of free pools");
 	for (size_t i = 300; i < 300 + 254; i += 2)
 		data[i] = data[i + 1] = DATA + (i - 2) * 8;
 	data[310] = data[311] = HEAP + 16;	/* of free chunks */
@@ -324,6 +327,10 @@ static void test_bins(void)
 	ok(bins.start <= DATA + 288 * 8 && bins.end >= DATA + 554 * 8 &&
 	   bins.start > DATA + 64 && bins.starts_only, "as one range with all of them");
 	is(top, HEAP + 64, "before them stands the last chunk's address");
+	data[550] = data[551] = HEAP + 16;
+	data[548] = 0;			/* a list that is just changed */
+	reach_find_bins(&range, &memory, &bins, &top);
+	is(top, HEAP + 64, "also where few of the last lists are empty, and one is bad");
 
 	a = block(0, 24);
 	{
