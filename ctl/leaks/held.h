@@ -8,6 +8,8 @@
 #include <sys/types.h>
 #include <linux/types.h>
 
+#include "base/ids.h"
+
 /*
  * What the blocks of a process are, and what keeps them: kinds, and the dominator tree of the heap
  * from variables, stacks and registers, with its blocks merged by kind.
@@ -121,7 +123,18 @@ struct held {
 void held_free(struct held *h);
 const char *held_kind_name(const struct held *h, __u32 kind);
 
-/* held_words.c: "global `table` in server (server.c:41)"; malloc'ed, or NULL */
+/* held_words.c: numbers of different pairs of kind and holder, in the order they were met */
+struct held_pairs {
+	struct held_of *at;
+	struct ids ids;
+	size_t room;
+};
+
+/* The number; that of a new pair is .ids.nr before.  IDS_NONE: no memory, or there are @most. */
+__u32 held_pairs_get(struct held_pairs *p, const struct held_of *of, size_t most);
+void held_pairs_free(struct held_pairs *p);
+
+/* "global `table` in server (server.c:41)"; malloc'ed, or NULL */
 char *held_holder_text(const struct holder *h);
 /* "attribute `table`: dict", or the name of the kind alone */
 void held_put_node(const struct held *h, const struct held_node *n, FILE *out);

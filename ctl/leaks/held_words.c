@@ -1,10 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Name what holds blocks, in words. */
+/* Number and name what holds blocks. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "leaks/held.h"
+
+static bool same_pair(const void *things, __u32 id, const void *key)
+{
+	return !memcmp((const struct held_of *)things + id, key, sizeof(struct held_of));
+}
+
+__u32 held_pairs_get(struct held_pairs *p, const struct held_of *of, size_t most)
+{
+	const __u64 hash = ids_mix(ids_mix(0, of->kind), of->holder);
+	__u32 id = ids_find(&p->ids, hash, same_pair, p->at, of);
+	struct held_of *more;
+
+	if (id != IDS_NONE || p->ids.nr >= most)
+		return id;
+	more = ids_grow(p->at, p->ids.nr, &p->room, sizeof(*more));
+	if (!more)
+		return IDS_NONE;
+	p->at = more;
+	id = ids_add(&p->ids, hash);
+	if (id != IDS_NONE)
+		more[id] = *of;
+	return id;
+}
+
+void held_pairs_free(struct held_pairs *p)
+{
+	free(p->at);
+	ids_free(&p->ids);
+}
 
 static void put_place(const struct holder *h, FILE *out)
 {

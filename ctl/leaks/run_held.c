@@ -16,23 +16,15 @@
 
 #define MOST_HELDS	65536U		/* kinds and holders that are told apart */
 
-struct pair {
-	__u32 kind, holder;		/* numbers in struct held */
-};
-
 struct namer {
 	struct leaks_run *run;
 	const struct held *held;
-	struct pair *pairs;		/* that were met in this process, */
-	__u32 *helds;			/* and their numbers in run->helds */
-	struct ids pair_ids, ids;
-	size_t room_pairs, room_nrs, room_helds;
+	struct held_pairs pairs;	/* that were met in this process, */
+	__u32 *helds;			/* and for each its number in run->helds + 1, or 0 */
+	struct ids ids;
+	size_t room_nrs, room_helds;
+	bool many;			/* there are more than can be told apart */
 };
-
-static bool same_pair(const void *things, __u32 id, const void *key)
-{
-	return !memcmp((const struct pair *)things + id, key, sizeof(struct pair));
-}
 
 static bool same_held(const void *things, __u32 id, const void *key)
 {
@@ -62,62 +54,64 @@ static void set_name(char to[MEMTAP_HELD_NAME], const char *name)
 	memcpy(to + len, "...", 4);
 }
 
-/* Another process may have had the same. */
-static __u32 add_held(struct namer *n, const struct snap_held *key)
+/* Another process may have had the same.  *@nr: its number + 1; 0: there are too many. */
+static int add_held(struct namer *n, const struct snap_held *key, __u32 *nr)
 {
 	struct leaks_run *r = n->run;
 	const __u64 hash = hash_held(key);
 	struct snap_held *more;
 	__u32 id = ids_find(&n->ids, hash, same_held, r->helds, key);
 
-	if (id != IDS_NONE || r->nr_helds >= MOST_HELDS)
-		return id;
+	*nr = id == IDS_NONE ? 0 : id + 1;
+	if (*nr || r->nr_helds >= MOST_HELDS)
+		return 0;
 	more = ids_grow(r->helds, r->nr_helds, &n->room_helds, sizeof(*more));
 	if (!more)
-		return IDS_NONE;
+		return -ENOMEM;
 	r->helds = more;
 	id = ids_add(&n->ids, hash);
-	if (id != IDS_NONE)
-		r->helds[r->nr_helds++] = *key;
-	return id;
+	if (id == IDS_NONE)
+		return -ENOMEM;
+	r->helds[r->nr_helds++] = *key;
+	*nr = id + 1;
+	return 0;
 }
 
-static __u32 name_pair(struct namer *n, const struct pair *p)
+static int name_pair(struct namer *n, const struct held_of *of, __u32 *nr)
 {
-	char *text = held_holder_text(&n->held->holders[p->holder]);
+	char *text = held_holder_text(&n->held->holders[of->holder]);
 	struct snap_held key = { "", "" };
 
 	if (!text)
-		return IDS_NONE;
-	set_name(key.kind, held_kind_name(n->held, p->kind));
+		return -ENOMEM;
+	set_name(key.kind, held_kind_name(n->held, of->kind));
 	set_name(key.holder, text);
 	free(text);
-	return add_held(n, &key);
+	return add_held(n, &key, nr);
 }
 
-/* Number + 1, or 0: no memory, or no room. */
-static __u32 get_pair(struct namer *n, const struct pair *p)
+static int get_held(struct namer *n, const struct held_of *of, __u32 *nr)
 {
-	const __u64 hash = ids_mix(ids_mix(0, p->kind), p->holder);
-	__u32 id = ids_find(&n->pair_ids, hash, same_pair, n->pairs, p), *nrs;
-	struct pair *more;
+	const size_t before = n->pairs.ids.nr;
+	const __u32 id = held_pairs_get(&n->pairs, of, MOST_HELDS);
+	__u32 *more;
+	int err = 0;
 
-	if (id != IDS_NONE)
-		return n->helds[id];
-	more = ids_grow(n->pairs, n->pair_ids.nr, &n->room_pairs, sizeof(*more));
-	if (!more)
-		return 0;
-	n->pairs = more;
-	nrs = ids_grow(n->helds, n->pair_ids.nr, &n->room_nrs, sizeof(*nrs));
-	if (!nrs)
-		return 0;
-	n->helds = nrs;
-	id = ids_add(&n->pair_ids, hash);
-	if (id == IDS_NONE)
-		return 0;
-	more[id] = *p;
-	nrs[id] = name_pair(n, p) + 1;	/* (IDS_NONE is the highest number) */
-	return nrs[id];
+	*nr = 0;
+	if (id == IDS_NONE) {
+		n->many = before >= MOST_HELDS;
+		return n->many ? 0 : -ENOMEM;
+	}
+	if (id == before) {
+		more = ids_grow(n->helds, id, &n->room_nrs, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		n->helds = more;
+		err = name_pair(n, of, &more[id]);
+		n->many |= !err && !more[id];
+	}
+	*nr = n->helds[id];
+	return err;
 }
 
 /* What was named of other processes. */
@@ -130,7 +124,8 @@ static int begin_names(struct namer *n)
 	return 0;
 }
 
-static int name_all(struct leaks_run *r, const struct held *h, struct snap_reach *found, size_t nr)
+static int name_all(struct leaks_run *r, const struct held *h, struct snap_reach *found, size_t nr,
+		    bool *many)
 {
 	struct namer n = { .run = r, .held = h };
 	int err = begin_names(&n);
@@ -139,35 +134,40 @@ static int name_all(struct leaks_run *r, const struct held *h, struct snap_reach
 		const struct held_of *of = &h->of[i];
 
 		if (of->kind != HELD_HOLDER && of->holder != HELD_HOLDER)
-			found[i].held = get_pair(&n, &(struct pair){ of->kind, of->holder });
+			err = get_held(&n, of, &found[i].held);
 	}
-	free(n.pairs);
+	for (size_t i = 0; err && i < nr; i++)
+		found[i].held = 0;
+	*many = n.many;
 	free(n.helds);
-	ids_free(&n.pair_ids);
+	held_pairs_free(&n.pairs);
 	ids_free(&n.ids);
 	return err;
 }
 
-static void say_why(struct leaks_run *r, pid_t pid, int err, const struct heap_look *l)
+static void say_why(struct leaks_run *r, pid_t pid, int err, const struct heap_look *l, bool many)
 {
 	const size_t len = strlen(r->held_why);
 	const __u64 unknown = heap_unknown(&l->heap);
+	const bool none = err || !l->held || !l->held->has_holders;
 	char bytes[TEXT_LEN], why[128];
 
-	if (!err && l->held && l->held->has_holders && l->heap.complete)
+	if (!none && !many && l->heap.complete)
 		return;
 	if (err == -ENOENT)
 		snprintf(why, sizeof(why), "no malloc that memtap heap reads was found in it");
 	else if (err)
 		snprintf(why, sizeof(why), "%s", strerror(-err));
-	else if (!l->held || !l->held->has_holders)
+	else if (none)
 		snprintf(why, sizeof(why), "%s", l->no_held ? l->no_held :
 			 "there is not enough memory for it");
+	else if (many)
+		snprintf(why, sizeof(why), "there are more than %u", MOST_HELDS);
 	else
 		snprintf(why, sizeof(why), "%s of its heap could not be walked",
 			 unknown ? text_bytes(bytes, (__s64)unknown, false) : "a part");
 	snprintf(r->held_why + len, LEAKS_TEXT - len, "%s%s of process %d: %s", len ? "; " : "",
-		 err || !l->held || !l->held->has_holders ? "kinds and holders are not known" :
+		 none ? "kinds and holders are not known" :
 		 "kinds and holders of some blocks are not known", pid, why);
 }
 
@@ -176,6 +176,7 @@ void leaks_find_held(struct leaks_run *r, pid_t pid, struct copy *c, struct snap
 {
 	__u64 *blocks = calloc(nr + 1, sizeof(*blocks));
 	struct heap_look l = { .pid = pid };
+	bool many = false;
 	int err = blocks ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && i < nr; i++)
@@ -185,8 +186,8 @@ void leaks_find_held(struct leaks_run *r, pid_t pid, struct copy *c, struct snap
 				       &(struct held_ask){ .kinds = true, .holders = true,
 							   .blocks = blocks, .nr_blocks = nr });
 	if (!err && l.held && l.held->of)
-		err = name_all(r, l.held, found, nr);
-	say_why(r, pid, err, &l);
+		err = name_all(r, l.held, found, nr, &many);
+	say_why(r, pid, err, &l, many);
 	heap_look_free(&l);
 	free(blocks);
 }

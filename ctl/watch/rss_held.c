@@ -29,6 +29,8 @@ static const char *const others[] = {
 	[UNKNOWN] = "blocks of which it is not known what they are",
 };
 
+static const struct held_of not_known = { UNKNOWN, NO_HOLDER };
+
 struct part {
 	__u32 name;
 	__u64 bytes;
@@ -38,19 +40,13 @@ struct namer {
 	struct rss_process *p;
 	const struct held *held;
 	__u64 page;			/* bytes */
-	struct held_of *pairs;		/* by name */
-	struct ids ids;
-	size_t room_pairs, room_names, room_named;
+	struct held_pairs pairs;	/* their numbers are those of the names */
+	size_t room_names, room_named;
 	/* of the page where the last chunk ended */
 	__u64 at;
 	struct part *parts;
 	size_t nr_parts, room_parts;
 };
-
-static bool same_pair(const void *things, __u32 id, const void *key)
-{
-	return !memcmp((const struct held_of *)things + id, key, sizeof(struct held_of));
-}
 
 static char *text_of(const struct namer *n, const struct held_of *of)
 {
@@ -66,33 +62,28 @@ static char *text_of(const struct namer *n, const struct held_of *of)
 	return text;
 }
 
-/* IDS_NONE: no memory, or there are too many. */
-static __u32 get_name(struct namer *n, const struct held_of *of)
+/* The number of its name; where there are too many, of those that are not known. */
+static int get_name(struct namer *n, const struct held_of *of, __u32 *name)
 {
-	const __u64 hash = ids_mix(ids_mix(0, of->kind), of->holder);
-	__u32 id = ids_find(&n->ids, hash, same_pair, n->pairs, of);
-	struct held_of *pairs;
+	const size_t before = n->pairs.ids.nr;
+	const bool room = before < MOST_NAMES || of->holder == NO_HOLDER;
+	const __u32 id = held_pairs_get(&n->pairs, of, room ? SIZE_MAX : MOST_NAMES);
 	char **names;
 
-	if (id != IDS_NONE || n->ids.nr >= MOST_NAMES)
-		return id;
-	pairs = ids_grow(n->pairs, n->ids.nr, &n->room_pairs, sizeof(*pairs));
-	if (!pairs)
-		return IDS_NONE;
-	n->pairs = pairs;
-	names = ids_grow(n->p->names, n->ids.nr, &n->room_names, sizeof(*names));
-	if (!names)
-		return IDS_NONE;
-	n->p->names = names;
-	pairs[n->ids.nr] = *of;
-	names[n->ids.nr] = text_of(n, of);
-	if (!names[n->ids.nr])
-		return IDS_NONE;
-	id = ids_add(&n->ids, hash);
 	if (id == IDS_NONE)
-		free(names[n->ids.nr]);
-	n->p->nr_names = n->ids.nr;
-	return id;
+		return room ? -ENOMEM : get_name(n, &not_known, name);
+	*name = id;
+	if (id < before)
+		return 0;
+	names = ids_grow(n->p->names, id, &n->room_names, sizeof(*names));
+	if (!names)
+		return -ENOMEM;
+	n->p->names = names;
+	names[id] = text_of(n, of);
+	if (!names[id])
+		return -ENOMEM;
+	n->p->nr_names = id + 1UL;
+	return 0;
 }
 
 static struct held_of what_of(const struct held *h, const struct heap *heap, size_t i)
@@ -104,7 +95,7 @@ static struct held_of what_of(const struct held *h, const struct heap *heap, siz
 	if (c->state != HEAP_USED)
 		return (struct held_of){ FREE, NO_HOLDER };
 	if (h->of[i].kind == HELD_HOLDER || h->of[i].holder == HELD_HOLDER)
-		return (struct held_of){ UNKNOWN, NO_HOLDER };
+		return not_known;
 	return h->of[i];
 }
 
@@ -185,18 +176,19 @@ static int name_pages(struct rss_process *p, const struct heap_look *l, unsigned
 
 	for (size_t i = 0; !err && i < h->nr_chunks; i++) {
 		const struct held_of of = what_of(l->held, h, i);
-		const __u32 name = get_name(&n, &of);
+		__u32 name;
 
 		if (!h->chunks[i].size)
 			continue;
-		err = name == IDS_NONE ? -ENOMEM :
-		      add_chunk(&n, h->chunks[i].at, h->chunks[i].at + h->chunks[i].size, name);
+		err = get_name(&n, &of, &name);
+		if (!err)
+			err = add_chunk(&n, h->chunks[i].at,
+					h->chunks[i].at + h->chunks[i].size, name);
 	}
 	if (!err)
 		err = end_page(&n);
-	free(n.pairs);
 	free(n.parts);
-	ids_free(&n.ids);
+	held_pairs_free(&n.pairs);
 	return err;
 }
 
@@ -216,8 +208,8 @@ void watch_rss_held(struct rss_process *p, const struct opts *o, unsigned int pa
 	const __u64 max_ns = (o->max_pause ? o->max_pause : MAX_PAUSE_MS) * MS;
 	const struct held_ask ask = { .kinds = true, .holders = true, .each = true };
 	struct heap_look l;
-	char time[TEXT_LEN];
-	__u64 took, bytes;
+	char time[TEXT_LEN], size[TEXT_LEN], part[2 * TEXT_LEN] = "";
+	__u64 took, bytes, unknown;
 	int err = heap_look_begin(&l, (pid_t)p->pid, max_ns, false, false, &ask, &took, &bytes);
 
 	if (!err)
@@ -226,11 +218,15 @@ void watch_rss_held(struct rss_process *p, const struct opts *o, unsigned int pa
 		err = -ENODATA;
 	if (!err)
 		err = name_pages(p, &l, page);
+	unknown = heap_unknown(&l.heap);
+	if (!err && !l.heap.complete)
+		snprintf(part, sizeof(part), ", %s of its heap could not be walked", unknown ?
+			 text_bytes(size, (__s64)unknown, false) : "a part");
 	if (err)
 		say_why(why, len, (pid_t)p->pid, err, &l);
 	else
-		snprintf(why, len, "process %u was stopped for %s; a page with several kinds of "
+		snprintf(why, len, "process %u was stopped for %s%s; a page with several kinds of "
 			 "blocks counts for those with the most bytes in it", p->pid,
-			 text_ns(time, (__s64)l.took_ns));
+			 text_ns(time, (__s64)l.took_ns), part);
 	heap_look_free(&l);
 }
