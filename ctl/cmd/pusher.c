@@ -193,6 +193,20 @@ static void set_types(void *ctx, const char *const *pairs)
 	fclose(f);
 }
 
+static const char *why_not_kept(int err)
+{
+	switch (err) {
+	case -E2BIG:
+		return "it is larger than all that --max-spool allows";
+	case -EMSGSIZE:
+		return "a message has at most 32 MiB";
+	case -EBUSY:
+		return "another one is just being sent, and --max-spool has no room for both";
+	default:
+		return strerror(-err);
+	}
+}
+
 static int put(void *ctx, const struct rgroup *g, const void *bytes, size_t len)
 {
 	struct pusher *p = ctx;
@@ -214,8 +228,7 @@ static int put(void *ctx, const struct rgroup *g, const void *bytes, size_t len)
 	err = push_add(&p->push, &m);
 	if (err && !p->not_kept++)
 		fail_text("%s: a message of %zu bytes (%s) cannot be kept: %s", p->push.o.spool,
-			  len, g->label, err == -E2BIG ?
-			  "it is larger than all that --max-spool allows" : strerror(-err));
+			  len, g->label, why_not_kept(err));
 	return 0;
 }
 

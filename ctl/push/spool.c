@@ -259,12 +259,14 @@ int spool_add(struct spool *s, const struct spool_message *m, __u64 now_ns)
 	};
 	int err = 0;
 
-	if (e.bytes > s->most || e.bytes > SPOOL_MESSAGE)
+	if (e.bytes > s->most)
 		return -E2BIG;
-	while (s->nr > (size_t)s->busy && s->used + e.bytes > s->most)
+	if (e.bytes > SPOOL_MESSAGE)
+		return -EMSGSIZE;
+	if (s->busy && entry(s, 0)->bytes + e.bytes > s->most)
+		return -EBUSY;
+	while (s->used + e.bytes > s->most)
 		drop_oldest(s);
-	if (s->used + e.bytes > s->most)
-		return -E2BIG;
 	if (s->dir >= 0)
 		err = write_file(s, e.number, m);
 	if (err)

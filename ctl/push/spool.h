@@ -55,7 +55,8 @@ void spool_close(struct spool *s);
 
 /*
  * Keeps a message; older ones may be dropped, and are counted.  0 or a negative errno: -E2BIG:
- * it is larger than the spool.
+ * it is larger than the spool; -EMSGSIZE: than SPOOL_MESSAGE; -EBUSY: the one that is being sent
+ * leaves no room for it.  None of these drops anything.
  */
 int spool_add(struct spool *s, const struct spool_message *m, __u64 now_ns);
 /* The oldest, or NULL; valid until the spool changes. */

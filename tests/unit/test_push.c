@@ -178,10 +178,11 @@ static void test_order(void)
 /* Bytes on the disk, in blocks; the oldest go, but for the one that is being sent. */
 static void test_bound(void)
 {
-	char body[10000] = "", why[SPOOL_WHY];
-	const struct spool_message m = message("a{}", body, sizeof(body));
+	char body[64000] = "", why[SPOOL_WHY];
+	const struct spool_message m = message("a{}", body, 10000);
 	const struct spool_message none = message("a", "", 0);
 	const struct spool_message large = message("a", body, 70000);
+	const struct spool_message nearly = message("a", body, 64000);
 	struct spool s;
 
 	ok(!spool_open(&s, dir("bound"), 64 << 10, why), "%s", "a spool of 64 KiB");
@@ -200,6 +201,14 @@ static void test_bound(void)
 	ok(s.used <= 64 << 10 && s.nr == 16, "empty messages take blocks, too: %zu", s.nr);
 	is(spool_add(&s, &large, 1), (__u64)-E2BIG, "what is larger than all of it is refused");
 	is(s.nr, 16, "and drops nothing");
+	s.busy = true;
+	is(spool_add(&s, &nearly, 1), (__u64)-EBUSY, "what has no room beside the one being sent");
+	is(s.nr, 16, "drops nothing either");
+	s.busy = false;
+	ok(!spool_add(&s, &nearly, 1), "later there is room");
+	is(s.nr, 1, "for it alone");
+	for (int i = 0; i < 16; i++)
+		spool_add(&s, &none, 1);
 	spool_close(&s);
 	ok(!spool_open(&s, dir("bound"), 32 << 10, why) && s.used <= 32 << 10 && s.dropped == 8,
 	   "a smaller bound drops at the start");
