@@ -601,10 +601,10 @@ static void free_kept(bool own)
 			free_other(&kept[i]);
 		else if (kept[i].cache)
 			kmem_cache_free(kept[i].cache, kept[i].ptr);
-		else if (own)
-			kmemleak_not_leak(kept[i].ptr);	/* it outlives us, for who tells of it */
-		else
+		else if (!own)
 			kfree(kept[i].ptr);
+		else if (kept[i].kind == OBJECT)
+			kmemleak_not_leak(kept[i].ptr);	/* it outlives us, for who tells of it */
 	}
 	nr_kept = 0;
 	expected[0] = 0;
