@@ -242,7 +242,10 @@ static int look(struct parts *p, struct show *s, struct watch *w, bool end)
 	if (!ret && !fits(p) && before.bytes) {
 		/* the look before, and what came since then */
 		forget(p);
-		*p = before;
+		p->bytes = before.bytes;
+		p->len = before.len;
+		p->until = before.until;
+		p->until_kills = before.until_kills;
 		before.bytes = NULL;
 		before.until = NULL;
 		ret = complete(p);
