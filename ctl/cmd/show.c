@@ -374,7 +374,7 @@ static int write_opts(struct show *s, const struct snap *snap, struct render_opt
 		err = -errno;
 	s->last_ns = snap->header.now_ns;
 	pthread_mutex_unlock(&s->printing);
-	r->notes = NULL;
+	r->notes = NULL;		/* (they go with us) */
 	return err ? show_failed(s, err) : 0;
 }
 

@@ -70,9 +70,54 @@ static const char *threads(const struct holder *h, char *text, size_t len)
 	return text;
 }
 
-static void put_holder(const struct holder *h, FILE *out)
+/* What Python has. */
+static void put_python(const struct holder *h, FILE *out)
+{
+	char nr[TEXT_LEN];
+
+	if (h->what == HOLDER_INTERPRETER) {
+		fputs("state of Python's interpreter", out);
+	} else if (h->what == HOLDER_PYTHON) {
+		fprintf(out, "module %s, attribute `%s`", h->object, h->name);
+		if (h->count > 1)
+			fprintf(out, ", and %s more with the same value",
+				text_count(nr, h->count - 1));
+	} else if (!h->object) {
+		fputs("frames of Python's functions", out);
+	} else {
+		fprintf(out, "function %s", h->object);
+		if (h->source)
+			fprintf(out, " (%s)", h->source);
+		if (h->name)
+			fprintf(out, ", variable `%s`", h->name);
+	}
+}
+
+/* What one thread has, or several. */
+static void put_thread(const struct holder *h, FILE *out)
 {
 	char text[2 * TEXT_LEN];
+	const char *who = threads(h, text, sizeof(text));
+
+	if (h->what == HOLDER_REGISTERS) {
+		fprintf(out, "registers of %s", who);
+		return;
+	}
+	if (h->what == HOLDER_STACK) {
+		fprintf(out, "%s of %s", h->tid ? "stack" : "stacks", who);
+		if (h->name)
+			fprintf(out, ": %s", h->name);
+	} else if (h->name) {
+		fprintf(out, "thread-local `%s` of %s", h->name, who);
+	} else {
+		fprintf(out, "thread-local memory of %s", who);
+	}
+	put_place(h, out);
+}
+
+static void put_holder(const struct holder *h, FILE *out)
+{
+	char nr[TEXT_LEN];
 
 	switch (h->what) {
 	case HOLDER_GLOBAL:
@@ -84,42 +129,14 @@ static void put_holder(const struct holder *h, FILE *out)
 			put_place(h, out);
 		break;
 	case HOLDER_PYTHON:
-		fprintf(out, "module %s, attribute `%s`", h->object, h->name);
-		if (h->count > 1)
-			fprintf(out, ", and %s more with the same value",
-				text_count(text, h->count - 1));
-		break;
 	case HOLDER_INTERPRETER:
-		fputs("state of Python's interpreter", out);
-		break;
 	case HOLDER_FRAMES:
-		if (!h->object) {
-			fputs("frames of Python's functions", out);
-			break;
-		}
-		fprintf(out, "function %s", h->object);
-		if (h->source)
-			fprintf(out, " (%s)", h->source);
-		if (h->name)
-			fprintf(out, ", variable `%s`", h->name);
+		put_python(h, out);
 		break;
 	case HOLDER_THREAD_LOCAL:
-		if (h->name)
-			fprintf(out, "thread-local `%s` of %s", h->name,
-				threads(h, text, sizeof(text)));
-		else
-			fprintf(out, "thread-local memory of %s", threads(h, text, sizeof(text)));
-		put_place(h, out);
-		break;
 	case HOLDER_STACK:
-		fprintf(out, "%s of %s", h->tid ? "stack" : "stacks",
-			threads(h, text, sizeof(text)));
-		if (h->name)
-			fprintf(out, ": %s", h->name);
-		put_place(h, out);
-		break;
 	case HOLDER_REGISTERS:
-		fprintf(out, "registers of %s", threads(h, text, sizeof(text)));
+		put_thread(h, out);
 		break;
 	case HOLDER_KERNEL:
 		fputs("the kernel: data of epoll and timers", out);
@@ -147,7 +164,7 @@ static void put_holder(const struct holder *h, FILE *out)
 		fputs("nothing: unreachable", out);
 		break;
 	default:
-		fprintf(out, "%s more holder%s", text_count(text, h->count), text_s(h->count));
+		fprintf(out, "%s more holder%s", text_count(nr, h->count), text_s(h->count));
 	}
 }
 

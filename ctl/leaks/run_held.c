@@ -99,8 +99,8 @@ static int get_held(struct namer *n, const struct held_of *of, __u32 *nr)
 
 	*nr = 0;
 	if (id == IDS_NONE) {
-		n->many = before >= MOST_HELDS;
-		return n->many ? 0 : -ENOMEM;
+		n->many |= before >= MOST_HELDS;
+		return before >= MOST_HELDS ? 0 : -ENOMEM;
 	}
 	if (id == before) {
 		more = ids_grow(n->helds, id, &n->room_nrs, sizeof(*more));
