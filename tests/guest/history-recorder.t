@@ -114,12 +114,15 @@ is "$(recorded "$from" "$waits")" $((first + second + third)) "and tells nothing
 # --- a stall is an event of the time line: many wait at the same time, in whole samples
 many_reclaim() {
 	local i
+	local -a readers=()
 
 	for i in 0 1 2 3 4 5 6 7; do
 		(echo "$BASHPID" > $root/waits/cgroup.procs &&
-			exec dd if="$T/file" of=/dev/null bs=1M skip=$((8 * i)) count=8 status=none) &
+			exec dd if="$T/file" of=/dev/null bs=1M \
+				skip=$((8 * i)) count=8 status=none) &
+		readers+=($!)
 	done
-	wait $(jobs -p | grep -vx $service)
+	wait "${readers[@]}"
 }
 stalled() {
 	local from

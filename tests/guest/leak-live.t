@@ -174,7 +174,7 @@ is "$(grep -c ^ACCUSED "$T/verdicts")" 0 "corpus: who loses nothing is not accus
 like "$(tail -n 1 "$T/verdicts")" 'precision 1.00, recall 1.00' "corpus: precision and recall"
 if [ "${SLOW:-1}" -gt 1 ]; then
 	skip "corpus: each verdict is one of those that are true" \
-		"in a slow guest the programs do a tenth of their steps, and what is true is another"
+		"in a slow guest the programs do a tenth of their steps, and the truth is another"
 else
 	is "$(grep -c ^WRONG "$T/verdicts")" 0 "corpus: each verdict is one of those that are true"
 fi
